@@ -1,14 +1,5 @@
 import type { Asset, AssetContent, AssetStats, FindingState, ImportSummary } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import {
-  countOf,
-  decodeCursor,
-  pageOf,
-  readPage,
-  type PageOf,
-  type PageRequest,
-  type PageRows,
-} from '../page.ts'
 import { byteas, itemsOf } from '../findings/import-item.ts'
 import { importItems } from '../findings/import-items.ts'
 import { SaveQueues } from '../findings/save-queues.ts'
@@ -24,12 +15,12 @@ import {
   where,
   type ValuesOf,
 } from '../findings/condition.ts'
-import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from '../findings/sorted.ts'
+import { makeRecordList } from '../findings/record-list.ts'
+import { SORTED_LETTERS, type SortKey } from '../findings/sorted.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
 import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
-import { firstRow } from '../rows.ts'
 
 /** Most values of each kind in the stats. */
 const MAX_STATS = 1_000
@@ -63,32 +54,20 @@ export const ASSET_FACETS = [
 type AssetFacet = (typeof ASSET_FACETS)[number]
 
 export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
-  async list(filter: AssetFilter, { sort, ...page }: SortRequest<AssetSort>): Promise<PageOf<Asset>> {
-    const search = searchOf(filter)
-    const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
-      boundedSearch(db, search, (on) => countOf(on, sql`from assets ${where(conditionsOf(filter))}`)),
-    )
-    if (sort !== undefined) {
-      const conditions = conditionsOf(filter)
-      const source = { ...SOURCE, columns: COLUMNS }
-      return sortedPage(
-        db,
-        { keys: SORT_KEYS, table: sql`assets a`, source, conditions, search, total },
-        page,
-        sort,
-      )
-    }
-    const found =
-      total === 0
-        ? { rows: [], lastId: undefined, truncated: false }
-        : await boundedSearch(db, search, (on) => pageOfAssets(on, filter, page, total <= FEW))
-    return pageOf(found, { total, limit: page.limit })
-  },
-  find: (id: number): Promise<Asset | undefined> =>
-    firstRow(db)<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`,
-  /** Those that exist, lowest ids first, at most one page of bytes. */
-  all: async (ids: readonly number[]): Promise<Asset[]> =>
-    (await assetsOf(db, sql`select unnest(${ids}::bigint[]) as id`, true)).rows,
+  ...makeRecordList<Asset, AssetFilter, AssetSort>(db, totals, {
+    name: 'assets',
+    alias: 'a',
+    keys: SORT_KEYS,
+    conditionsOf,
+    searchOf,
+    few: 10_000,
+    from: sql`(assets a ${RUNS})`,
+    id: sql`a.id`,
+    bytes: sql`octet_length(a.asset_value) + octet_length(a.url) + octet_length(a.title)
+      + octet_length(a.technologies::text) + octet_length(a.open_ports::text) + octet_length(a.dns_records::text)
+      + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
+    columns: COLUMNS,
+  }),
   /** Like the import of vulnerabilities; the identity is (workspace, asset_value, url). */
   import: (
     workspace: string,
@@ -208,41 +187,6 @@ const searchOf = ({ search = '', host = '' }: AssetFilter) =>
   search.length < host.length
     ? { part: host, parameter: 'host' }
     : { part: search === '' ? undefined : search, parameter: 'search' }
-
-/** Postgres misjudges the number of matches. Up to this many are collected first; more are read from the newest on. */
-const FEW = 10_000
-/** Makes Postgres collect all matches before it sorts. */
-const ALL_FIRST = sql`offset 0`
-
-const pageOfAssets = async (
-  db: Kysely<Tables>,
-  filter: AssetFilter,
-  page: PageRequest,
-  areFew: boolean,
-): Promise<PageRows<Asset>> => {
-  const conditions = conditionsOf(filter)
-  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
-  const offset = page.cursor === undefined ? page.offset : 0
-  return assetsOf(
-    db,
-    sql`select id from (select id from assets ${where(conditions)} ${areFew ? ALL_FIRST : sql``}) matching
-        order by id desc limit ${page.limit} offset ${offset}`,
-  )
-}
-
-const assetsOf = (
-  db: Kysely<Tables>,
-  ids: RawBuilder<unknown>,
-  ascending = false,
-): Promise<PageRows<Asset>> => readPage(db, { ...SOURCE, ids, ascending, columns: COLUMNS })
-
-const SOURCE = {
-  from: sql`(assets a ${RUNS})`,
-  id: sql`a.id`,
-  bytes: sql`octet_length(a.asset_value) + octet_length(a.url) + octet_length(a.title)
-    + octet_length(a.technologies::text) + octet_length(a.open_ports::text) + octet_length(a.dns_records::text)
-    + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
-}
 
 const countFacets = (db: Kysely<Tables>, filter: AssetFilter): Promise<Facets<AssetFacet>> =>
   boundedSearch(db, searchOf(filter), async (on) => {

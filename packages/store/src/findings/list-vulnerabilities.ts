@@ -1,14 +1,12 @@
 import type { Confidence, FindingState, Seen, Severity, Verdict, Vulnerability } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { countOf, decodeCursor, pageOf, readPage, type PageOf, type PageRows } from '../page.ts'
 import { storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
-import { boundedSearch } from './bounded-search.ts'
-import { conditionsBy, contains, has, isLastRun, isOneOf, oneOf, where, type ValuesOf } from './condition.ts'
-import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from './sorted.ts'
+import { conditionsBy, contains, has, isLastRun, isOneOf, oneOf, type ValuesOf } from './condition.ts'
+import { makeRecordList } from './record-list.ts'
+import { SORTED_LETTERS, type SortKey } from './sorted.ts'
 import type { Tables } from '../tables.ts'
-import { firstRow } from '../rows.ts'
 
 /** What rules and groups call the check of a finding. */
 export const CHECK = sql`(case vuln_info when '' then vuln_title else vuln_info end)`
@@ -92,13 +90,6 @@ export type VulnerabilityFilter = ValuesOf<typeof FILTERS>
 
 export const conditionsOf = conditionsBy(FILTERS)
 
-export const totalOf = (db: Kysely<Tables>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
-  totals.of(`vulnerabilities ${JSON.stringify(Object.entries(filter).sort())}`, () =>
-    boundedSearch(db, searchOf(filter), (on) =>
-      countOf(on, sql`from vulnerabilities ${where(conditionsOf(filter))}`),
-    ),
-  )
-
 /** The longest part decides whether the index serves the search. */
 export const searchOf = ({ asset_value = '', search = '', check = '', host = '' }: VulnerabilityFilter) => {
   const parts = Object.entries({ search, asset_value, check, host }).filter(([, part]) => part !== '')
@@ -106,64 +97,18 @@ export const searchOf = ({ asset_value = '', search = '', check = '', host = '' 
   return { part: longest?.[1], parameter: longest?.[0] ?? 'search' }
 }
 
-/** Page of findings, newest first unless sorted. */
-export async function listVulnerabilities(
-  db: Kysely<Tables>,
-  totals: Totals,
-  filter: VulnerabilityFilter,
-  { sort, ...page }: SortRequest<VulnerabilitySort>,
-): Promise<PageOf<Vulnerability>> {
-  if (sort !== undefined) {
-    const total = await totalOf(db, totals, filter)
-    const list = {
-      keys: SORT_KEYS,
-      table: sql`vulnerabilities v`,
-      source: { ...SOURCE, columns: COLUMNS },
-      conditions: conditionsOf(filter),
-      search: searchOf(filter),
-      total,
-    }
-    return sortedPage(db, list, page, sort)
-  }
-  const below = page.cursor === undefined ? undefined : decodeCursor(page.cursor)
-  const bounds = { below, offset: below === undefined ? page.offset : 0, limit: page.limit }
-  const [total, found] = await Promise.all([
-    totalOf(db, totals, filter),
-    boundedSearch(db, searchOf(filter), (on) => pageOfVulnerabilities(on, filter, bounds)),
-  ])
-  return pageOf(found, { total, limit: page.limit })
-}
-
-export async function pageOfVulnerabilities(
-  db: Kysely<Tables>,
-  filter: VulnerabilityFilter,
-  { below, offset, limit }: { below: number | undefined; offset: number; limit: number },
-): Promise<PageRows<Vulnerability>> {
-  const conditions = conditionsOf(filter)
-  if (below !== undefined) conditions.push(sql`id < ${below}`)
-  return vulnerabilitiesOf(
-    db,
-    sql`select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}`,
-  )
-}
-
-export const vulnerabilitiesOf = (
-  db: Kysely<Tables>,
-  ids: RawBuilder<unknown>,
-  ascending = false,
-): Promise<PageRows<Vulnerability>> => readPage(db, { ...SOURCE, ids, ascending, columns: COLUMNS })
-
-const SOURCE = {
-  from: sql`(vulnerabilities v ${RUNS})`,
-  id: sql`v.id`,
-  // The record of the scanner repeats request and response.
-  bytes: sql`octet_length(v.vuln_title) + octet_length(v.vuln_desc) + octet_length(v.vuln_poc)
-    + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.raw_vuln_json)
-    + 2 * (octet_length(v.detail_http_request) + octet_length(v.detail_http_response))`,
-}
-
-export async function findVulnerability(db: Kysely<Tables>, id: number): Promise<Vulnerability | undefined> {
-  return await firstRow(db)<Vulnerability>`
-    select ${COLUMNS} from vulnerabilities v ${RUNS} where v.id = ${id}
-  `
-}
+export const makeVulnerabilityList = (db: Kysely<Tables>, totals: Totals) =>
+  makeRecordList<Vulnerability, VulnerabilityFilter, VulnerabilitySort>(db, totals, {
+    name: 'vulnerabilities',
+    alias: 'v',
+    keys: SORT_KEYS,
+    conditionsOf,
+    searchOf,
+    from: sql`(vulnerabilities v ${RUNS})`,
+    id: sql`v.id`,
+    // The record of the scanner repeats request and response.
+    bytes: sql`octet_length(v.vuln_title) + octet_length(v.vuln_desc) + octet_length(v.vuln_poc)
+      + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.raw_vuln_json)
+      + 2 * (octet_length(v.detail_http_request) + octet_length(v.detail_http_response))`,
+    columns: COLUMNS,
+  })

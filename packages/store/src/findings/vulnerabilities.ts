@@ -7,29 +7,22 @@ import {
   type Vulnerability,
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import type { PageOf } from '../page.ts'
 import { groupVulnerabilities, type GroupBy, type Groups, type GroupSort } from './groups.ts'
 import { byteas, identitiesOf, itemsOf } from './import-item.ts'
 import { importItems } from './import-items.ts'
 import { SaveQueues } from './save-queues.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
-import {
-  findVulnerability,
-  listVulnerabilities,
-  pageOfVulnerabilities,
-  totalOf,
-  vulnerabilitiesOf,
-  type VulnerabilityFilter,
-  type VulnerabilitySort,
-} from './list-vulnerabilities.ts'
-import type { SortRequest } from './sorted.ts'
+import { makeVulnerabilityList, type VulnerabilityFilter } from './list-vulnerabilities.ts'
 import type { Tables } from '../tables.ts'
 import { firstValue } from '../rows.ts'
 
-export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
-  list: (filter: VulnerabilityFilter, page: SortRequest<VulnerabilitySort>): Promise<PageOf<Vulnerability>> =>
-    listVulnerabilities(db, totals, filter, page),
+export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => {
+  const records = makeVulnerabilityList(db, totals)
+  return { ...records, ...changes(db, totals, records) }
+}
+
+const changes = (db: Kysely<Tables>, totals: Totals, records: ReturnType<typeof makeVulnerabilityList>) => ({
   /** Findings of one check, or of one host, as one row. */
   groups: (filter: VulnerabilityFilter, by: GroupBy, sort: GroupSort = 'severity'): Promise<Groups> =>
     totals.group(
@@ -37,22 +30,12 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
       () => groupVulnerabilities(db, filter, by, sort),
       ({ counted }) => counted,
     ),
-  find: (id: number): Promise<Vulnerability | undefined> => findVulnerability(db, id),
-  /** Those that exist, lowest ids first, at most one page of bytes. */
-  all: async (ids: readonly number[]): Promise<Vulnerability[]> =>
-    (await vulnerabilitiesOf(db, sql`select unnest(${ids}::bigint[]) as id`, true)).rows,
-  /** For exports: records with ids below `below` (undefined: all), newest first, at most `limit` and one page of bytes. */
-  newestBelow: async (
-    filter: VulnerabilityFilter,
-    below: number | undefined,
-    limit: number,
-  ): Promise<Vulnerability[]> => (await pageOfVulnerabilities(db, filter, { below, offset: 0, limit })).rows,
   /** Always creates a new record, and the event `vuln.found` in the same transaction. */
   async create(workspace: string, content: FindingContent): Promise<Vulnerability> {
     const id = await firstValue(db, 0)`
       select create_vulnerability(${storable(workspace)}, ${storableJson(content)}::jsonb) as id
     `
-    const created = await findVulnerability(db, id)
+    const created = await records.find(id)
     if (created === undefined) throw new Error('the finding was deleted before it could be read')
     return created
   },
@@ -94,7 +77,7 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
     const counts = await Promise.all(
       SEVERITIES.map(async (severity): Promise<[Severity, number]> => [
         severity,
-        await totalOf(db, totals, { ...filter, severity: [severity] }),
+        await records.total({ ...filter, severity: [severity] }),
       ]),
     )
     return Object.fromEntries(counts) as Record<Severity, number>
