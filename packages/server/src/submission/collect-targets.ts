@@ -79,11 +79,14 @@ export async function collectTargets(
 /** Targets processed before other requests get a turn. */
 const TURN = 10_000
 
-const listOf = async ({ target, targets }: CreateRuns, limits: ListLimits): Promise<ListedTargets> => {
+const listOf = async ({ target, targets = [] }: CreateRuns, limits: ListLimits): Promise<ListedTargets> => {
   const list = new TargetList(limits)
   if (target !== undefined) list.add(target, () => ({ path: '/target', prefix: '' }))
-  for (const [index, one] of (targets ?? []).entries()) {
-    list.add(one, () => ({ path: `/targets/${index}`, prefix: '' }))
+  for (const [index, one] of targets.entries()) {
+    list.add(one, () => ({
+      path: `/targets/${index}`,
+      prefix: targets.length === 1 ? '' : `target ${index + 1}: `,
+    }))
     if (index % TURN === TURN - 1) await setImmediate()
   }
   return list.finish(target === undefined ? 'targets' : 'target')

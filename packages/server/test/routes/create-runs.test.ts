@@ -522,10 +522,16 @@ describe('POST /runs 400: targets', () => {
       400,
       refusal(
         'invalid_target',
-        'targets: a target may contain ; only in the path, query or fragment of a URL (and 1 more)',
+        'targets: target 2: a target may contain ; only in the path, query or fragment of a URL (and 1 more)',
         [
-          detail('/targets/1', 'a target may contain ; only in the path, query or fragment of a URL'),
-          detail('/targets/3', 'a target must not begin with "-", or tools would take it for an option'),
+          detail(
+            '/targets/1',
+            'target 2: a target may contain ; only in the path, query or fragment of a URL',
+          ),
+          detail(
+            '/targets/3',
+            'target 4: a target must not begin with "-", or tools would take it for an option',
+          ),
         ],
       ),
     ))

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { testServer } from '../_server.ts'
+import { claimLocalRuns, endRun, stepRecord } from '../_worker.ts'
 
 const server = forAllTests(() => testServer())
 
@@ -22,6 +23,19 @@ test('the password of a target is masked in lists, jobs and events, and complete
   }
   expect(await read('/event-logs')).not.toContain('pa%40ss')
   expect(await read(`/runs/${uuid}`)).toContain(TARGET)
+})
+
+test('the password of a target is masked in the answer about traffic to its host, also in commands', async () => {
+  await server.operator
+    .post('/api/runs')
+    .send({ module: 'probe', target: TARGET, run_mode: 'local' })
+    .expect(202)
+  const [run] = await claimLocalRuns(server.runStore)
+  if (run === undefined) throw new Error('the run was not claimed')
+  const steps = [stepRecord({ command: `curl ${TARGET}` })]
+  await endRun(server.runStore, run, {}, { steps, destinations: [{ host: 'example.com', place: 'target' }] })
+  const { body } = await server.viewer.get('/api/traffic?address=example.com').expect(200)
+  expect(body.data).toMatchObject([{ target: MASKED, steps: [{ command: `curl ${MASKED}` }] }])
 })
 
 test('passwords are masked in params and not part of workspace names', async () => {

@@ -1,4 +1,11 @@
-import { closed, hostSearchOf, MAX_TARGET_LENGTH, Traffic } from '@scanfarm/contracts'
+import {
+  closed,
+  hostSearchOf,
+  MAX_TARGET_LENGTH,
+  Traffic,
+  withoutPassword,
+  withoutPasswords,
+} from '@scanfarm/contracts'
 import { sendsNothing } from '@scanfarm/functions'
 import { Type } from 'typebox'
 import { wrongField } from '../../http/refusal.ts'
@@ -71,8 +78,10 @@ export const findTraffic = route(
     const message = `${count} from ${from.toISOString()} to ${to.toISOString()}.${kept} ${KNOWN}`
     const marked = data.map(({ steps, ...run }) => ({
       ...run,
+      target: withoutPassword(run.target),
       steps: steps.map(({ type, ...step }) => ({
         ...step,
+        ...withoutPasswords({ command: step.command }),
         sends_nothing: type === 'function' && isWhole(step.command) && sendsNothing(step.command),
       })),
     }))
