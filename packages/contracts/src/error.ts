@@ -72,3 +72,12 @@ export class AppError extends Error {
     return ERROR_STATUS[this.code]
   }
 }
+
+/** What `make` returns, or `otherwise` if it throws. */
+export const valueOr = <T>(make: () => T, otherwise: T): T => {
+  try {
+    return make()
+  } catch {
+    return otherwise
+  }
+}

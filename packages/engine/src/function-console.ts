@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import {
   FUNCTIONS,
   FUNCTION_GROUPS,
@@ -131,11 +132,7 @@ export class FunctionConsole implements AsyncDisposable {
 
   /** Only for display: the program itself receives values, not text. */
   #rendered(script: string, scope: Variables): string {
-    try {
-      return renderText(parseTemplate(script), scope).slice(0, MAX_CHARS)
-    } catch {
-      return script
-    }
+    return valueOr(() => renderText(parseTemplate(script), scope).slice(0, MAX_CHARS), script)
   }
 
   async #call(

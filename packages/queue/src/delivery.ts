@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Ticket } from '@scanfarm/contracts'
 import type { Received, Receiver } from './backend.ts'
@@ -39,10 +40,5 @@ export const deliveries = (receiver: Receiver, received: readonly Received[], lo
   })
 }
 
-const readTicket = (data: unknown): Ticket | undefined => {
-  try {
-    return parseTicket(typeof data === 'string' ? JSON.parse(data) : data)
-  } catch {
-    return undefined
-  }
-}
+const readTicket = (data: unknown): Ticket | undefined =>
+  valueOr(() => parseTicket(typeof data === 'string' ? JSON.parse(data) : data), undefined)

@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Warnings } from '@scanfarm/contracts'
@@ -40,13 +41,8 @@ export const clientCommand = (name: string, description: string): Command =>
   withOutput(callingCommand(name, description))
 
 /** The first token of the server, if the server is on this machine and this user may read its token. */
-const readFirstToken = ({ dataDir }: Config): string | undefined => {
-  try {
-    return readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()
-  } catch {
-    return undefined
-  }
-}
+const readFirstToken = ({ dataDir }: Config): string | undefined =>
+  valueOr(() => readFileSync(join(dataDir, 'admin-token'), 'utf8').trim(), undefined)
 
 export const connect = (terminal: Terminal, options: ServerOptions): Api => {
   const { config } = loadSettings(terminal, options.config, { 'client.url': options.url })

@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import type { FarmEvent, ItemOf } from '@scanfarm/client'
 import type { Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
@@ -39,13 +40,7 @@ const dataOf = (text: string): Record<string, unknown> => {
   throw new CliError(EXIT.usage, 'the data must be a JSON object, for example \'{"host": "example.com"}\'')
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parsed = (text: string): unknown => valueOr<unknown>(() => JSON.parse(text), undefined)
 
 interface Emitted {
   readonly topic: string

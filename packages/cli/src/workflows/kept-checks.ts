@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import {
   mkdirSync,
   readdirSync,
@@ -44,13 +45,8 @@ interface Kept {
   readonly checked: CheckedFile
 }
 
-const readKept = (path: string): Kept | undefined => {
-  try {
-    return deserialize(readFileSync(path)) as Kept
-  } catch {
-    return undefined
-  }
-}
+const readKept = (path: string): Kept | undefined =>
+  valueOr(() => deserialize(readFileSync(path)) as Kept, undefined)
 
 const keep = (folder: string, name: string, kept: Kept): void => {
   try {

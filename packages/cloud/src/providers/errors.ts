@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { CloudError, type CloudProblem } from '../provider.ts'
 
@@ -16,11 +17,7 @@ export const hasStatus = (error: unknown, status: number): boolean =>
 
 /** Undefined for anything but JSON: gateways may respond with HTML. */
 export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return valueOr<unknown>(() => JSON.parse(text), undefined)
 }
 
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404)

@@ -1,10 +1,6 @@
-const decoded = (path: string): string => {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
-}
+import { valueOr } from '../error.ts'
+
+const decoded = (path: string): string => valueOr(() => decodeURIComponent(path), path)
 
 /** The path of a URL without dots, escapes and double slashes, so that different ways to write it compare equal. */
 export const readPath = (tail: string): string => {

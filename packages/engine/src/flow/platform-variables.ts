@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { existsSync, readFileSync } from 'node:fs'
 
 const KUBERNETES = '/var/run/secrets/kubernetes.io'
@@ -11,13 +12,7 @@ const PROVIDERS: readonly (readonly [string, RegExp])[] = [
   ['linode', /linode|akamai/i],
 ]
 
-const textOf = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
+const textOf = (path: string): string => valueOr(() => readFileSync(path, 'utf8'), '')
 
 const detect = () => {
   const machine = ['sys_vendor', 'product_name', 'board_vendor']

@@ -1,4 +1,4 @@
-import { uploadKeyOf } from '@scanfarm/contracts'
+import { uploadKeyOf, valueOr } from '@scanfarm/contracts'
 import { FUNCTIONS, callWithoutRun, targetVariables } from '@scanfarm/functions'
 import {
   BUILTIN_NAMES,
@@ -106,13 +106,8 @@ class Certain implements Variables {
   }
 }
 
-const certain = <Result>(get: () => Result): Result | typeof UNKNOWN => {
-  try {
-    return get()
-  } catch {
-    return UNKNOWN
-  }
-}
+const certain = <Result>(get: () => Result): Result | typeof UNKNOWN =>
+  valueOr<Result | typeof UNKNOWN>(get, UNKNOWN)
 
 /** Sets the variables of params. `argumentOf` throws where the value is not certain. */
 const setParams = (params: readonly Param[], scope: Certain, argumentOf: (param: Param) => Known): void => {

@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { readText, type ChatAnswer, type FileScope } from '@scanfarm/functions'
 import type { Json } from '@scanfarm/language'
 
@@ -35,19 +36,9 @@ export const resumed = async (path: string, files: FileScope): Promise<Message[]
 export const schemaOf = (schema: Json | undefined): Json | undefined => {
   if (typeof schema !== 'string') return schema
   if (schema.trim() === '') return undefined
-  try {
-    return JSON.parse(schema) as Json
-  } catch {
-    return schema
-  }
+  return valueOr(() => JSON.parse(schema) as Json, schema)
 }
 
 /** Whether an answer is JSON, as every schema requires. */
-export const matchesSchema = (content: string): boolean => {
-  try {
-    JSON.parse(content)
-    return true
-  } catch {
-    return false
-  }
-}
+export const matchesSchema = (content: string): boolean =>
+  valueOr<unknown>(() => JSON.parse(content), undefined) !== undefined

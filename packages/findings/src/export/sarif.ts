@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import type { Severity, Vulnerability } from '@scanfarm/contracts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { factsOf, packageOf, scoreOf, type Facts } from './facts.ts'
@@ -95,13 +96,7 @@ const ruleOf = (id: string, { vuln_title, vuln_desc }: Vulnerability, facts: Fac
   }
 }
 
-const decodedUri = (uri: string): string => {
-  try {
-    return decodeURI(uri)
-  } catch {
-    return uri
-  }
-}
+const decodedUri = (uri: string): string => valueOr(() => decodeURI(uri), uri)
 
 const resultOf = (ruleId: string, finding: Vulnerability, facts: Facts): object => ({
   ruleId,

@@ -1,12 +1,7 @@
+import { valueOr } from '@scanfarm/contracts'
 import type { Imported } from './read-body.ts'
 
-export const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+export const decoded = (text: string): string => valueOr(() => decodeURIComponent(text), text)
 
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i
 export const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(path)

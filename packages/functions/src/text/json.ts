@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
 import { local, NoResult, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { MAX_ITEMS, readText } from '../files/file.ts'
@@ -6,14 +7,7 @@ import { mustBeFile } from '../files/files.ts'
 /** An error that jq reports. */
 export class JqError extends Error {}
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => valueOr<unknown>(() => JSON.parse(text), undefined) !== undefined
 
 /** Messages of jq for an invalid filter; all others are failures on the value. */
 const NO_FILTER = /syntax error|unterminated/i

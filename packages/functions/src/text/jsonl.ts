@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs/promises'
 import { parse as parseCsv } from 'csv-parse'
@@ -72,13 +73,8 @@ const valuesOf = async function* (
   }
 }
 
-const parseValue = (line: string): Json | undefined => {
-  try {
-    return line === '' ? undefined : (JSON.parse(line) as Json)
-  } catch {
-    return undefined
-  }
-}
+const parseValue = (line: string): Json | undefined =>
+  valueOr(() => (line === '' ? undefined : (JSON.parse(line) as Json)), undefined)
 
 const fieldsArg = (at: Call, index: number): string[] => {
   const fields = at

@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { tokenizer, tokTypes, type TokenType } from 'acorn'
 import { cached } from '../cached.ts'
 import { injectedCode, type InjectedCode } from '../check/injection-checks.ts'
@@ -52,13 +53,8 @@ interface Token {
   readonly holes: readonly Found[]
 }
 
-const exprOf = (hole: string): Expr | undefined => {
-  try {
-    return holesOf(parseTemplate(hole).nodes)[0]?.expr
-  } catch {
-    return undefined
-  }
-}
+const exprOf = (hole: string): Expr | undefined =>
+  valueOr(() => holesOf(parseTemplate(hole).nodes)[0]?.expr, undefined)
 
 /** All `{{…}}` that are templates: `{{` may also begin a block or an object of JavaScript. Those in comments are included. */
 const findHoles = (source: string): Found[] => {

@@ -1,13 +1,9 @@
+import { valueOr } from '@scanfarm/contracts'
 import { parse, type AnyNode, type Program } from 'acorn'
 
 /** The syntax tree of a prepared program; undefined if the program is not valid JavaScript. */
-export const syntaxOf = (code: string): Program | undefined => {
-  try {
-    return parse(code, { ecmaVersion: 'latest' })
-  } catch {
-    return undefined
-  }
-}
+export const syntaxOf = (code: string): Program | undefined =>
+  valueOr(() => parse(code, { ecmaVersion: 'latest' }), undefined)
 
 const isNode = (value: unknown): value is AnyNode =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'

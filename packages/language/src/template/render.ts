@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { evaluateExpr, isFloat, type Variables } from './evaluate.ts'
 import { TemplateError, type Expr } from './expression.ts'
@@ -158,11 +159,7 @@ const itemsOf = (of: Expr, variables: Variables): Item[] => {
 
 const parsedList = (text: string): Json => {
   if (text.trim() === '') return null
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return text
-  }
+  return valueOr(() => JSON.parse(text) as Json, text)
 }
 
 /** Renders a template. Its texts are the author's; values keep their origins. Throws `TemplateError`. */

@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
@@ -40,15 +41,11 @@ const PROBE_MS = 10_000
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Resolves links, which would lead out of the sandbox's view of the file system. */
-const realOf = (path: string): string | undefined => {
-  try {
-    return realpathSync(path)
-  } catch {
-    // It does not exist, or neither commands nor this program can read it.
-    return undefined
-  }
-}
+/**
+ * Resolves links, which would lead out of the sandbox's view of the file system. Undefined: it does not exist, or neither
+ * commands nor this program can read it.
+ */
+const realOf = (path: string): string | undefined => valueOr(() => realpathSync(path), undefined)
 
 const depth = ({ path }: Mount): number => path.split(sep).filter((name) => name !== '').length
 

@@ -10,6 +10,7 @@ import {
   type CreateRuns,
   type FieldError,
   type Warnings,
+  valueOr,
 } from '@scanfarm/contracts'
 import { parseDuration } from '@scanfarm/language'
 import { problemAt } from '../http/refusal.ts'
@@ -115,13 +116,7 @@ const NETWORK = /^(container:)?[A-Za-z0-9][A-Za-z0-9_.-]*$/
 const isNot = (pattern: RegExp, text: string | undefined): boolean =>
   text !== undefined && !pattern.test(text)
 
-const isSshAddress = (text: string): boolean => {
-  try {
-    return parseSshAddress(text).host !== ''
-  } catch {
-    return false
-  }
-}
+const isSshAddress = (text: string): boolean => valueOr(() => parseSshAddress(text).host !== '', false)
 
 /** They describe new infrastructure. */
 const NEW_INFRA_FIELDS = CLOUD_FIELDS.filter(

@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { createHash } from 'node:crypto'
 import { existsSync, realpathSync, rmdirSync, symlinkSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -59,13 +60,7 @@ const makeBase = (base: string, sample: Owner | undefined): void => {
   symlinkSync(away, base)
 }
 
-const realOf = (path: string): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
+const realOf = (path: string): string => valueOr(() => realpathSync(path), path)
 
 /**
  * The real paths of the folders for tools; makes missing ones. `sample`: a user that must be able to enter them.

@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -25,10 +26,4 @@ export const isOpenToOthers = (file: string): boolean => {
 }
 
 /** Whether only the owner and the group of the folder can enter it. */
-export const isPrivate = (folder: string): boolean => {
-  try {
-    return (modeOf(folder) & OTHERS) === 0
-  } catch {
-    return false
-  }
-}
+export const isPrivate = (folder: string): boolean => valueOr(() => (modeOf(folder) & OTHERS) === 0, false)

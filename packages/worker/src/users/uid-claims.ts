@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -167,10 +168,5 @@ export class UidClaims {
 }
 
 /** Empty when another process has removed the claim meanwhile. */
-const foldersOf = (claim: string): string[] => {
-  try {
-    return readFileSync(claim, 'utf8').split('\0').filter(Boolean)
-  } catch {
-    return []
-  }
-}
+const foldersOf = (claim: string): string[] =>
+  valueOr(() => readFileSync(claim, 'utf8').split('\0').filter(Boolean), [])

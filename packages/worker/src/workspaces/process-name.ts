@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { hash, randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -23,13 +24,7 @@ export const isRunning = (processName: string): boolean => {
 }
 
 /** Empty if the folder does not exist. */
-export const namesIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
+export const namesIn = (folder: string): string[] => valueOr(() => readdirSync(folder), [])
 
 /** Writes a file that only this user may read. Its folder is made for the first one, or after an operator has deleted it. */
 export const writeMark = (path: string, text = ''): void => {

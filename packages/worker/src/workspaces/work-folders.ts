@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { workspaceProblem, type ClaimedRun, type Owner } from '@scanfarm/contracts'
+import { workspaceProblem, type ClaimedRun, type Owner, valueOr } from '@scanfarm/contracts'
 import { removeFolderAt, type Folder } from '@scanfarm/paths'
 import { privileges } from '../users/privileges.ts'
 import { runFolderMode } from '../users/workspace-owner.ts'
@@ -183,13 +183,7 @@ const closeToOthers = (folder: string): boolean => {
   }
 }
 
-const isEmpty = (folder: string): boolean => {
-  try {
-    return readdirSync(folder).length === 0
-  } catch {
-    return false
-  }
-}
+const isEmpty = (folder: string): boolean => valueOr(() => readdirSync(folder).length === 0, false)
 
 /**
  * Removes a folder whose content belongs to commands, other runs of which may go on. Without the capability DAC_OVERRIDE

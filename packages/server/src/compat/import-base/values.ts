@@ -1,3 +1,4 @@
+import { valueOr } from '@scanfarm/contracts'
 import { createHash } from 'node:crypto'
 import type { BaseRow } from '@scanfarm/store'
 
@@ -32,11 +33,7 @@ export const timeOf = (row: BaseRow, column: string): string | undefined => {
 const jsonOf = (row: BaseRow, column: string): unknown => {
   const value = row[column]
   if (typeof value !== 'string') return value ?? undefined
-  try {
-    return JSON.parse(value) as unknown
-  } catch {
-    return undefined
-  }
+  return valueOr(() => JSON.parse(value) as unknown, undefined)
 }
 
 /** The fields of a JSON object as text; empty for any other value. */

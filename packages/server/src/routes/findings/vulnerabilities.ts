@@ -19,6 +19,7 @@ import {
   Vulnerability,
   wrapped,
   type FindingContent,
+  valueOr,
 } from '@scanfarm/contracts'
 import { cvssOf, recordOf } from '@scanfarm/findings'
 import {
@@ -243,14 +244,7 @@ const DEFAULTS: FindingContent = {
   raw_vuln_json: '',
 }
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => valueOr<unknown>(() => JSON.parse(text), undefined) !== undefined
 
 export const createVulnerability = route(
   {
