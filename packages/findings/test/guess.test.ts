@@ -9,9 +9,12 @@ const opened = async (text: string) => {
     Buffer.from(text.slice(n * 65_536, (n + 1) * 65_536)),
   )
   const { format, batches } = await openReport(undefined, Readable.from(chunks))
-  let found = 0
-  for await (const { vulnerabilities, assets } of batches) found += vulnerabilities.length + assets.length
-  return { format, found }
+  let [found, errors] = [0, 0]
+  for await (const batch of batches) {
+    found += batch.vulnerabilities.length + batch.assets.length
+    errors += batch.errors
+  }
+  return { format, found, errors }
 }
 
 const long = 'x'.repeat(200_000)
@@ -26,17 +29,17 @@ test.each([
   ['npm-audit', { vulnerabilities: {}, metadata: { x: long }, auditReportVersion: 2 }, 0],
   ['trivy', { Results: [{ Target: long }], SchemaVersion: 2, ArtifactName: 'a' }, 0],
 ])('Reports of %s are recognised by fields behind a long value', async (format, report, found) => {
-  expect(await opened(JSON.stringify(report))).toEqual({ format, found })
+  expect(await opened(JSON.stringify(report))).toMatchObject({ format, found })
 })
 
 test.each([
   ['nmap', '<nmaprun scanner="nmap">', 0],
-  ['masscan', '<nmaprun scanner="masscan">', 2],
+  ['masscan', "<nmaprun scanner='masscan'>", 2],
 ])('XML of %s is recognised behind long comments', async (format, root, found) => {
   const port = '<port protocol="tcp" portid="80"><state state="open"/></port>'
   const host = `<host><address addr="192.0.2.1" addrtype="ipv4"/><ports>${found > 0 ? port : ''}</ports></host>`
   const xml = `<?xml version="1.0"?>\n<!-- ${long} -->\n${root}${host}</nmaprun>`
-  expect(await opened(xml)).toEqual({ format, found: Math.max(found, 1) })
+  expect(await opened(xml)).toMatchObject({ format, found: Math.max(found, 1) })
 })
 
 const ISSUE = { rule_id: 'G1', details: 'a', file: 'a.go', line: '1', severity: 'LOW', confidence: 'LOW' }
@@ -47,10 +50,39 @@ test.each([
     JSON.stringify({ 'Golang errors': {}, Issues: [ISSUE] }),
   ],
   ['nmap', 'Starting Nmap 7.93', '<nmaprun><host><address addr="192.0.2.1"/></host></nmaprun>'],
+  [
+    'sslscan',
+    'Version: 2.0.7',
+    "<document title='SSLScan'><ssltest host='a' port='443'><protocol type='ssl' version='3' enabled='1'/></ssltest></document>",
+  ],
   ['dirsearch', 'Target: http://a/', JSON.stringify({ 'http://a:80/': [{ status: 200, path: 'x' }] })],
   ['gobuster', '\u001b[2K', '\u001b[32m/a\u001b[0m \u001b[36m (Status: 301)\u001b[0m [--> http://a.test/a/]'],
 ])('A report of %s is recognised behind lines of its log', async (format, log, report) => {
-  expect(await opened(`${log}\n${report}\n`)).toEqual({ format, found: 1 })
+  expect(await opened(`${log}\n${report}\n`)).toEqual({ format, found: 1, errors: 0 })
+})
+
+const TLS = { accepted_cipher_suites: [{ cipher_suite: { name: 'AES' } }] }
+test.each<[string, object]>([
+  ['testssl', [entry]],
+  [
+    'wapiti',
+    { classifications: {}, vulnerabilities: { x: [{ path: '/' }] }, infos: { target: 'http://a/' } },
+  ],
+  [
+    'sslyze',
+    {
+      server_scan_results: [
+        { server_location: { hostname: 'a' }, scan_result: { tls_1_0_cipher_suites: { result: TLS } } },
+      ],
+    },
+  ],
+  ['zmap', { saddr: '192.0.2.1' }],
+  ['masscan', { ip: '192.0.2.1', timestamp: '1', ports: [{ port: 80, status: 'open' }] }],
+])('Beside a report of %s, lines of a log are errors if they tell of trouble', async (format, report) => {
+  const text = JSON.stringify(report)
+  const found = format === 'masscan' ? 2 : 1
+  expect(await opened(`Begun\n${text}\nDone in 3 s\n`)).toEqual({ format, found, errors: 0 })
+  expect(await opened(`${text}\nConnection refused\n`)).toEqual({ format, found, errors: 1 })
 })
 
 test.each([

@@ -143,9 +143,9 @@ const textFormat = (text: string, report: string): ImportFormat | undefined =>
 const decode = (head: Uint8Array): string => new TextDecoder(encodingOf(head)).decode(head)
 
 const xmlFormat = (text: string): ImportFormat | undefined => {
-  if (/<nmaprun\s[^<>]*scanner="masscan"/.test(text)) return 'masscan'
+  if (/<nmaprun\s[^<>]*scanner\s*=\s*["']masscan["']/.test(text)) return 'masscan'
   if (/<nmaprun[\s>]/.test(text)) return 'nmap'
-  return /<document\s+title="SSLScan/.test(text) ? 'sslscan' : undefined
+  return /<document\s[^<>]*title\s*=\s*["']SSLScan/.test(text) ? 'sslscan' : undefined
 }
 
 /** Also what clears a line. */

@@ -14,6 +14,13 @@ export const isLogLine = (part: ReportPart): boolean =>
 
 export const notOfFormat = (): Error => unreadable('it lacks the fields of its format')
 
+/** Reads the parts of a report beside which a log may be. */
+export async function* jsonBesideLog(
+  ...[body, ...patterns]: Parameters<typeof jsonParts>
+): AsyncGenerator<ReportPart> {
+  for await (const part of jsonParts(body, ...patterns)) if (!isLogLine(part)) yield part
+}
+
 /** Reads the parts of a report, and refuses a file without a part that shows its format. */
 export async function* jsonReport(
   body: AsyncIterable<Uint8Array>,
@@ -21,9 +28,9 @@ export async function* jsonReport(
   ...patterns: readonly string[]
 ): AsyncGenerator<ReportPart> {
   let isReport = false
-  for await (const part of jsonParts(body, ...patterns)) {
+  for await (const part of jsonBesideLog(body, ...patterns)) {
     if (part.kind === 'value') isReport ||= isSign(part)
-    if (!isLogLine(part)) yield part
+    yield part
   }
   if (!isReport) throw notOfFormat()
 }

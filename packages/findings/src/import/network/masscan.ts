@@ -1,6 +1,6 @@
 import { asList, asText, at } from '../../fields.ts'
 import { linesOf, startOf, unreadable, type Imported } from '../read-body.ts'
-import { jsonParts } from '../json/read-json.ts'
+import { jsonBesideLog } from '../json/json-report.ts'
 import { xmlParts } from '../read-xml.ts'
 import { asset, hostPort, unusable } from '../records.ts'
 import { serverTechnology } from '../technologies.ts'
@@ -86,7 +86,7 @@ type Found = AsyncGenerator<MasscanRecord | Imported>
 const END = /^\{?\s*"?finished"?\s*:/
 
 async function* jsonRecords(body: AsyncIterable<Uint8Array>): Found {
-  for await (const part of jsonParts(body, '', '[]')) {
+  for await (const part of jsonBesideLog(body, '', '[]')) {
     if (part.kind === 'problem') {
       if (!END.test(part.text)) yield unusable(part.reason, part.line)
       continue

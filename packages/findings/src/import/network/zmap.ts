@@ -1,12 +1,12 @@
 import { asText, at } from '../../fields.ts'
 import { spelled } from '../paths.ts'
 import type { Imported } from '../read-body.ts'
-import { jsonParts } from '../json/read-json.ts'
+import { jsonBesideLog } from '../json/json-report.ts'
 import { asset, hostPort, unusable } from '../records.ts'
 
 /** Reads lines of JSON of zmap (`-O json`). With `-f '*'` they name the port, and addresses that refused. */
 export async function* zmapAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  for await (const part of jsonParts(body, '', '[]')) {
+  for await (const part of jsonBesideLog(body, '', '[]')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (!Array.isArray(part.value)) yield* records(part.value, part.line)
   }

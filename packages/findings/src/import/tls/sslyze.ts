@@ -1,7 +1,7 @@
 import { asList, asText, at, isRecord } from '../../fields.ts'
 import { spelled } from '../paths.ts'
 import { unreadable, type Imported } from '../read-body.ts'
-import { jsonParts } from '../json/read-json.ts'
+import { jsonBesideLog } from '../json/json-report.ts'
 import { failed, hostPort, unusable } from '../records.ts'
 import {
   COMPRESSION,
@@ -56,7 +56,7 @@ export async function* sslyzeFindings(body: AsyncIterable<Uint8Array>): AsyncGen
   // Versions before 5 list servers that did not answer apart.
   const failures = ['invalid_server_strings.[]', 'server_connectivity_errors.[]']
   const servers = ['server_scan_results.[]', ...failures]
-  for await (const part of jsonParts(body, ...servers, 'date_scans_started', 'sslyze_version')) {
+  for await (const part of jsonBesideLog(body, ...servers, 'date_scans_started', 'sslyze_version')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else {
       isReport = true

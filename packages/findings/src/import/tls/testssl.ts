@@ -1,7 +1,7 @@
 import { asText, at, isRecord, type Unknown } from '../../fields.ts'
 import { spelled } from '../paths.ts'
 import { unreadable, type Imported, type ReportPart } from '../read-body.ts'
-import { jsonParts } from '../json/read-json.ts'
+import { jsonBesideLog } from '../json/json-report.ts'
 import { failed, failedServer, finding, hostPort, paragraphs, unusable } from '../records.ts'
 
 /** A line of a report, and the place that it concerns. */
@@ -79,7 +79,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> 
   let [invocation, time] = ['', '']
   const linesOfEntry = (): Line[] => [entry, ...found].flatMap((line) => entryLines(entry, line))
   const parts = ['', '[]', ENTRY, `${ENTRY}.*`, `${ENTRY}.*.[]`, 'scanTime', 'Invocation']
-  for await (const part of jsonParts(body, ...parts)) {
+  for await (const part of jsonBesideLog(body, ...parts)) {
     if (part.kind === 'problem') yield part
     else if (part.at === '') {
       // Another report begins.

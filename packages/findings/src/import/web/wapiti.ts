@@ -1,7 +1,7 @@
 import type { Severity } from '@scanfarm/contracts'
 import { asText, asTexts, at } from '../../fields.ts'
 import { unreadable, type Imported } from '../read-body.ts'
-import { jsonParts } from '../json/read-json.ts'
+import { jsonBesideLog } from '../json/json-report.ts'
 import { failed, finding, hostPort, paragraphs, unusable } from '../records.ts'
 
 /** The levels of wapiti, from 0. */
@@ -25,7 +25,7 @@ export async function* wapitiFindings(body: AsyncIterable<Uint8Array>): AsyncGen
   const settled = (): Imported[] =>
     waiting.splice(0).map((result) => record(result, categories.get(result.category), target))
   let isReport = false
-  for await (const part of jsonParts(body, 'infos', 'classifications.*', ...PARTS)) {
+  for await (const part of jsonBesideLog(body, 'infos', 'classifications.*', ...PARTS)) {
     isReport ||= part.kind === 'value' && part.at !== 'infos'
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'infos') {
