@@ -4,11 +4,11 @@ import type { Closing, OpenRow, StepContext } from './step-context.ts'
 /** Maximum characters of a command in the record. */
 const MAX_COMMAND = 64 * 1024
 
-const open = (at: StepContext, command: string, startedAt: Date): void => {
+const open = (at: StepContext, command: string, startedAt: Date, seq = at.module.run.nextSeq()): void => {
   const { run, name } = at.module
   run.input.recorder.stepOpened({
     key: at.key,
-    seq: run.nextSeq(),
+    seq,
     name: at.step.name,
     type: at.step.type,
     module: name,
@@ -69,11 +69,13 @@ export const rowsOfFailures = (most: number, rowsBefore = 0): (() => ItemRows) =
             const isPartial = status === 'completed' && closing.error !== undefined
             if ((status !== 'failed' && !isPartial) || rows >= most) return
             const closed = closedOf(at, status, closing, from)
+            // Before those of its actions.
+            const seq = run.nextSeq()
             kept.push(() => {
               if (rows >= most) return
               rows++
               const row = { ...at, key: run.uniqueKey(`${at.key}/failed-${rows}`) }
-              open(row, command, startedAt)
+              open(row, command, startedAt, seq)
               if (closing.output !== undefined && closing.output !== '')
                 void run.input.recorder.output(row.key, 'stdout', Buffer.from(`${closing.output}\n`))
               run.input.recorder.stepClosed({ ...closed, key: row.key }, false)

@@ -169,7 +169,7 @@ test('steps that are taken over are listed in the order in which they began', as
     type: 'foreach',
     input: '{{Output}}/sub/list',
     variable: 'word',
-    step: bash('item', '[ [[word]] != 3 ]'),
+    step: bash('item', '[ [[word]] != 3 ]', { on_error: [{ action: 'run', type: 'bash', command: 'true' }] }),
     on_error: [{ action: 'continue' }],
   }
   const [one, two, three] = chain(target) as [Step, Step, Step]
@@ -179,7 +179,7 @@ test('steps that are taken over are listed in the order in which they began', as
   await release(target)
   await using _ = harness.executor(eager)
   expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
-  expect(before).toEqual(['one', 'both', 'left', 'right', 'each', 'item', 'two', 'three'])
+  expect(before).toEqual(['one', 'both', 'left', 'right', 'each', 'item', 'item-on_error-1', 'two', 'three'])
   expect(await namesOf()).toEqual(before)
 })
 
