@@ -6,7 +6,7 @@ import { inTurn } from '../runner/command.ts'
 import { type StepContext, interruption, signalOf, turnsOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { renderPlain } from '../step/render.ts'
-import { rowsOfFailures } from '../step/row.ts'
+import { rowsOfFailures, show } from '../step/row.ts'
 import { keptValue, valueOf } from '../flow/kept-unit.ts'
 import type { Run } from '../flow/run.ts'
 import { Scope } from '../flow/scope.ts'
@@ -110,7 +110,7 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
   const outputs = new ItemOutputs(run.limits.captureBytes)
   if (begun !== undefined) {
     tally.restore(begun.items.counts)
-    for (const [index, text] of begun.items.outputs) outputs.add(index, text)
+    await joinOutputs(at, outputs, begun.items)
   }
   const inner = ledger === undefined || at.trace === undefined ? at : { ...at, trace: ledger.trace }
   await runItems(inner, {
@@ -123,6 +123,19 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
     ended: async (index, text) => await ledger?.itemEnded(index, text),
   })
   return await endOf(at, tally, outputs)
+}
+
+/** Outputs of items that were not executed here. */
+const joinOutputs = async (
+  at: StepContext,
+  outputs: ItemOutputs,
+  { outputs: further }: Pick<BatchAnswer, 'outputs'>,
+): Promise<void> => {
+  const { step = at.step } = at.step
+  for (const [index, text] of further) {
+    outputs.add(index, text)
+    await show({ ...at, step }, text)
+  }
 }
 
 const streamingOf = ({ step, scope }: StepContext): string =>
@@ -143,10 +156,7 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
   const outputs = new ItemOutputs(run.limits.captureBytes)
   const answered = async (answer: BatchAnswer): Promise<void> => {
     tally.join(answer)
-    for (const [index, text] of answer.outputs) {
-      outputs.add(index, text)
-      await run.input.recorder.output(at.key, 'stdout', Buffer.from(text))
-    }
+    await joinOutputs(at, outputs, answer)
     for (const [variable, value, isExported] of answer.variables) {
       at.module.scope.set(variable, valueOf(value))
       if (isExported) exported.add(variable)

@@ -123,6 +123,20 @@ test('a loop whose items other workers execute ends as the same loop on one, and
   expect(results[1]).toEqual(results[0])
 })
 
+test('details that items hide are hidden when other workers execute them', async () => {
+  await using cluster = await openTestCluster()
+  await spawn(cluster, 'one')
+  const hidden = bash('one', 'echo hidden', { suppress_details: true })
+  const runId = await submitted(cluster, freshName(), [
+    bash('list', 'seq 1 3 > {{Output}}/list'),
+    { name: 'each', type: 'foreach', input: '{{Output}}/list', spread: { batch: '2' }, step: hidden },
+  ])
+  expect(await ended(cluster, runId)).toMatchObject({ outcome: 'clean' })
+  const [, each] = await cluster.steps(runId)
+  expect(each?.items_job_id).not.toBe('')
+  expect(each?.output).toBe('3 items: 3 completed, 0 failed, 0 skipped\n')
+})
+
 test('a batch gets the files of its run from an ended batch of the loop on the worker, as far as that left them', async () => {
   await using cluster = await openTestCluster()
   const worker = await spawn(cluster, 'one')

@@ -226,6 +226,7 @@ test('a drained loop leaves out the items that ended, and joins outputs, failure
       step_name: 'each',
       status: 'failed',
       error_message: expect.stringContaining('40 items: 39 completed, 1 failed, 0 skipped'),
+      output: expect.stringMatching(`^${done}[^]*40 items: 39 completed, 1 failed`),
       taken_from: null,
     },
     { step_name: 'one', status: 'failed', attempt: 2, taken_from: { attempt: 1 } },
