@@ -1,12 +1,6 @@
 import { join } from 'node:path'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
-import {
-  openProviders,
-  providerSettings,
-  type CloudProviders,
-  type ProvisioningSettings,
-} from '@scanfarm/cloud'
-import type { ArtifactStore } from '@scanfarm/contracts'
+import { openProviders, providerSettings } from '@scanfarm/cloud'
 import { openServices } from '@scanfarm/embedded'
 import { createLogger, createMetrics, type Logger, type Registry } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
@@ -41,15 +35,13 @@ export interface ContextOptions {
 }
 
 /** Replacements for parts that the settings would open; the caller closes them. For tests. */
-export interface Overrides {
-  readonly log?: Logger
-  readonly store?: Store
-  readonly queue?: RunQueue
-  readonly artifacts?: ArtifactStore
-  readonly providers?: CloudProviders
-  readonly provisioning?: Partial<ProvisioningSettings>
+export interface Overrides extends Partial<
+  Pick<
+    ServerContext,
+    'log' | 'store' | 'queue' | 'artifacts' | 'providers' | 'provisioning' | 'checkResponses'
+  >
+> {
   readonly limits?: Partial<ServerLimits>
-  readonly checkResponses?: boolean
   /** The checkout or installation that contains the console. */
   readonly consoleRoot?: string
   /** Receives the first administrator token, once in the life of a farm. */

@@ -17,7 +17,7 @@ export const recordChange = async (
   status: number,
 ): Promise<void> => {
   if (kind === 'guest' || role === undefined) return
-  const change = { kind, callerId: id, caller: name, role, method: method.toUpperCase(), route, status }
+  const change = { kind, caller_id: id, caller: name, role, method: method.toUpperCase(), route, status }
   try {
     await store.audit.add({ ...change, path: request.path })
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { AuditEntry, Role } from '@scanfarm/contracts'
+import type { AuditEntry } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { conditionsBy, is, type ValuesOf } from '../findings/condition.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
@@ -7,18 +7,8 @@ import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
 import { changedRows } from '../rows.ts'
 
-export interface Change {
-  readonly kind: 'user' | 'token'
-  readonly callerId: number
-  readonly caller: string
-  readonly role: Role
-  readonly method: string
-  /** Pattern of the route: `/users/{id}`. */
-  readonly route: string
-  /** The path with its ids. */
-  readonly path: string
-  readonly status: number
-}
+/** A request that changed something. */
+export type Change = Omit<AuditEntry, 'id' | 'at'>
 
 export const KEEP_AUDIT_DAYS = 90
 export const MAX_AUDIT_ENTRIES = 1_000_000
@@ -41,11 +31,11 @@ type AuditFilter = ValuesOf<typeof FILTERS>
 const conditionsOf = conditionsBy(FILTERS)
 
 export const makeAudit = (db: Kysely<Tables>, totals: Totals) => ({
-  add: async ({ kind, callerId, caller, role, method, route, path, status }: Change): Promise<void> => {
-    const shortPath = storable(path.slice(0, MAX_PATH))
+  add: async (change: Change): Promise<void> => {
+    const path = storable(change.path.slice(0, MAX_PATH))
     await db
       .insertInto('audit_log')
-      .values({ kind, caller_id: callerId, caller, role, method, route, path: shortPath, status })
+      .values({ ...change, path })
       .execute()
   },
   /** Newest first. */

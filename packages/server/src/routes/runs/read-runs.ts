@@ -2,6 +2,7 @@ import {
   closed,
   Artifact,
   page,
+  picked,
   Priority,
   Run,
   RunDetail,
@@ -63,23 +64,14 @@ export const listRuns = route(
   },
   async (context, { query, page: request, http }) => {
     const { store } = context
-    const { status, target, workspace, run_mode: runMode, priority } = query
-    const workflowName = aliased(query, 'workflow_name', 'workflow')
-    const jobId = aliased(query, 'job_id', 'run_group_id')
-    const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
-    const org = await orgOf(store, query.org)
-    const parent = await parentOf(store, query.parent)
     const filter = {
-      status,
-      outcomes,
-      workflowName,
-      target,
-      workspace,
-      runMode,
-      priority,
-      jobId,
-      org,
-      parent,
+      ...picked(query, ['status', 'target', 'workspace', 'priority']),
+      runMode: query.run_mode,
+      workflowName: aliased(query, 'workflow_name', 'workflow'),
+      jobId: aliased(query, 'job_id', 'run_group_id'),
+      outcomes: wordsOf('outcome', query.outcome, RunOutcome.enum),
+      org: await orgOf(store, query.org),
+      parent: await parentOf(store, query.parent),
     }
     const runs = await store.runs.list(filter, { ...request, sort: query.sort })
     const shown = await runShape(context, http.root)

@@ -1,6 +1,6 @@
 import { AppError, closed, needsOf, paramsProblems, plural, RunStatus } from '@scanfarm/contracts'
 import type { Retried, RetrySelection } from '@scanfarm/store'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
 import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import type { ServerContext } from '../../context.ts'
@@ -185,6 +185,15 @@ export const cancelRuns = route(
   },
 )
 
+const RepeatedRun = Type.Object({
+  id: Id,
+  result: Type.Enum(['retried', 'running', 'refused', 'not_found']),
+  job_id: Type.Optional(Type.String({ description: 'The retry' })),
+  run_uuid: Type.Optional(Type.String({ description: 'The new run' })),
+  message: Type.Optional(Type.String({ description: 'Why the run was not repeated, or not from the step' })),
+})
+type RunResult = Omit<Static<typeof RepeatedRun>, 'id'>
+
 export const retryRuns = route(
   {
     endpoint: 'POST /runs/retry',
@@ -195,17 +204,7 @@ export const retryRuns = route(
     body: closed({ ids, from: From }),
     responses: {
       200: Type.Object({
-        data: Type.Array(
-          Type.Object({
-            id: Id,
-            result: Type.Enum(['retried', 'running', 'refused', 'not_found']),
-            job_id: Type.Optional(Type.String({ description: 'The retry' })),
-            run_uuid: Type.Optional(Type.String({ description: 'The new run' })),
-            message: Type.Optional(
-              Type.String({ description: 'Why the run was not repeated, or not from the step' }),
-            ),
-          }),
-        ),
+        data: Type.Array(RepeatedRun),
       }),
     },
     errors: ['unavailable'],
@@ -235,13 +234,6 @@ export const retryRuns = route(
     }
   },
 )
-
-interface RunResult {
-  readonly result: 'retried' | 'running' | 'refused'
-  readonly job_id?: string
-  readonly run_uuid?: string
-  readonly message?: string
-}
 
 const ALL_OUTCOMES = ['partial', 'nothing_done'] as const
 
