@@ -1,3 +1,4 @@
+// long
 import { jest } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { createSshRunners } from '../src/index.ts'

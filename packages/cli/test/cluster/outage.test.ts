@@ -1,3 +1,4 @@
+// long
 import { jest, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
-import type { ArtifactStore, RunDetail } from '@scanfarm/contracts'
+import type { ArtifactStore, NewScope, Refusal, RunDetail } from '@scanfarm/contracts'
 import { targetSpace } from '@scanfarm/functions'
 import type { Step, Workflow } from '@scanfarm/language'
 import { silentLogger } from '@scanfarm/platform'
@@ -10,7 +10,7 @@ import type { JobDraft } from '@scanfarm/store'
 import { Executor } from '../../src/slots/executor.ts'
 import type { ExecutorOptions } from '../../src/slots/options.ts'
 import { createPolledSource } from '../../src/slots/run-sources.ts'
-import { jobDraft, openRuns, submitJob, type Runs } from './runs.ts'
+import { freshName, jobDraft, openRuns, submitJob, type Runs } from './runs.ts'
 
 /** A real database, a real artifact store and real processes for executors under test. */
 export interface Harness extends Runs, AsyncDisposable {
@@ -22,6 +22,10 @@ export interface Harness extends Runs, AsyncDisposable {
     workflow: Step[] | Omit<Workflow, 'name'>,
     options?: { targets?: readonly string[]; job?: Partial<JobDraft> },
   ): Promise<number[]>
+  /** Adds a scope; resolves to its number, for a job. */
+  scopeNo(scope: Omit<NewScope, 'name'>): Promise<number>
+  /** What the job of a run was refused. */
+  refusals(runId: number): Promise<Refusal[]>
   /** Makes an empty file in the workspace of a target, for a command that waits for it. */
   makeFile(target: string, name: string): Promise<void>
   /** Cancels a run and waits for its end, so that no later test finds it in the queue. */
@@ -64,6 +68,15 @@ export async function openHarness(): Promise<Harness> {
       const root = Array.isArray(workflow) ? { kind: 'module' as const, steps: workflow } : workflow
       const rows = targets.map((target) => ({ target, workspace: targetSpace(target) }))
       return await submitJob(store, jobDraft(root, job), rows)
+    },
+    async scopeNo(scope) {
+      const name = `s${freshName()}`
+      await store.scopes.add({ name, ...scope }, 'test')
+      return (await store.scopes.book(undefined))?.scopes.find((one) => one.name === name)?.id ?? 0
+    },
+    async refusals(runId) {
+      const { run_group_id: job } = await runs.run(runId)
+      return (await store.scopes.refusals(job, { offset: 0, limit: 100 }))?.data ?? []
     },
     makeFile: (target, name) => writeFile(join(folder, 'work/workspaces', target, name), ''),
     async cancelled(runId) {

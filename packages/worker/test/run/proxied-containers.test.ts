@@ -58,11 +58,6 @@ const inContainer = (persistent: boolean, network: string, steps: readonly Retur
   runner_config: { image: TEST_IMAGE, persistent, network },
   steps: [...steps],
 })
-const scopeNo = async (allowed: string[]): Promise<number> => {
-  const name = `s${freshName()}`
-  await harness.store.scopes.add({ name, allowed }, 'test')
-  return (await harness.store.scopes.book(undefined))?.scopes.find((one) => one.name === name)?.id ?? 0
-}
 
 test.each([true, false])(
   'Requests of containers go through the proxy of their run, which checks and delays them (persistent: %s)',
@@ -78,7 +73,7 @@ test.each([true, false])(
           on_error: [{ action: 'continue' }],
         }),
       ]
-      const job = { scopeNo: await scopeNo([gateway, '127.0.0.1']) }
+      const job = { scopeNo: await harness.scopeNo({ allowed: [gateway, '127.0.0.1'] }) }
       const [runId = 0] = await harness.submit(inContainer(persistent, NETWORK, steps), {
         targets: [gateway],
         job,
@@ -96,8 +91,7 @@ test.each([true, false])(
       // A busy machine may see the first one late.
       expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(((REQUESTS - 1) / RATE) * 500)
       expect(past?.output.match(/403 Forbidden/g)).toHaveLength(2)
-      const { run_group_id: id } = await harness.run(runId)
-      const refused = (await harness.store.scopes.refusals(id, { offset: 0, limit: 10 }))?.data ?? []
+      const refused = await harness.refusals(runId)
       expect(refused.map(({ target }) => target).toSorted()).toEqual([`127.0.0.1:${port}`, '198.51.100.7'])
     } finally {
       await harness.store.limits.set({})
@@ -108,7 +102,7 @@ test.each([true, false])(
 test('The proxy of a container refuses other containers, and a network without this machine has none', async () => {
   const { port } = server.address() as AddressInfo
   await using _executor = harness.executor({ runners })
-  const job = { scopeNo: await scopeNo([gateway]) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: [gateway] }) }
   const target = { targets: [gateway], job }
   const steps = [bash('wait', `echo $http_proxy > {{Output}}/proxy; ${waitFor('{{Output}}/go')}`)]
   const [runId = 0] = await harness.submit(inContainer(true, NETWORK, steps), target)

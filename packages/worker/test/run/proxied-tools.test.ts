@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
-import { hostSearchOf, type NewScope, type Refusal } from '@scanfarm/contracts'
+import { hostSearchOf } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { createHostRunners } from '@scanfarm/runners'
 import { listen } from '@scanfarm/testing'
@@ -10,7 +10,7 @@ import { Firewall } from '../../src/network/firewall.ts'
 import { UserPool } from '../../src/users/user-pool.ts'
 import { canDelay, canFilter } from '../harness/can-filter.ts'
 import { openHarness, type Harness } from '../harness/executors.ts'
-import { TEST_MS, bash, freshName } from '../harness/runs.ts'
+import { TEST_MS, bash } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
@@ -47,20 +47,10 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]()
 })
 
-const scopeNo = async (scope: Omit<NewScope, 'name'>): Promise<number> => {
-  const name = `s${freshName()}`
-  await harness.store.scopes.add({ name, ...scope }, 'test')
-  const book = await harness.store.scopes.book(undefined)
-  return book?.scopes.find((one) => one.name === name)?.id ?? 0
-}
-const refusals = async (runId: number): Promise<Refusal[]> => {
-  const { run_group_id: job } = await harness.run(runId)
-  return (await harness.store.scopes.refusals(job, { offset: 0, limit: 100 }))?.data ?? []
-}
 const ENV = 'echo "${http_proxy-none} ${https_proxy-none} ${SCANFARM_PROXY-none} ${SCANFARM_ARGS_FFUF-none}"'
 
 test('A tool that follows a redirect out of its scope reaches nothing, and its run is not clean', async () => {
-  const job = { scopeNo: await scopeNo({ allowed: ['127.0.0.1', '*.out.test'] }) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: ['127.0.0.1', '*.out.test'] }) }
   const places: string[] = []
   await using _executor = harness.executor({ onRefused: (place) => places.push(place) })
   const [runId = 0] = await harness.submit(
@@ -87,7 +77,9 @@ test('A tool that follows a redirect out of its scope reaches nothing, and its r
   expect(rows.map(({ error_message: error }) => error)).toEqual(['', blocked, blocked, blocked])
   const target = `${FORBIDDEN}:${port}`
   const reason = expect.stringMatching(/^1 request of a command not sent: the scope s\S+ allows no such host/)
-  expect(await refusals(runId)).toMatchObject([1, 2, 3].map(() => ({ target, reason, place: 'request' })))
+  expect(await harness.refusals(runId)).toMatchObject(
+    [1, 2, 3].map(() => ({ target, reason, place: 'request' })),
+  )
   expect(places).toEqual(['request', 'request', 'request'])
   const traffic = async (address: string) => {
     const search = hostSearchOf(address)
@@ -103,7 +95,7 @@ test('A tool that follows a redirect out of its scope reaches nothing, and its r
 })
 
 test('The proxy forbids what the kernel forbids: the addresses of names that are denied', async () => {
-  const job = { scopeNo: await scopeNo({ allowed: ['*'], denied: ['localhost'] }) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: ['*'], denied: ['localhost'] }) }
   await using _executor = harness.executor()
   const [runId = 0] = await harness.submit(
     [bash('one', `curl -s http://127.0.0.1:${port}/`), bash('two', `curl -s http://${FORBIDDEN}:${port}/`)],
@@ -120,13 +112,13 @@ test('The proxy forbids what the kernel forbids: the addresses of names that are
 
 test('A tunnel to the site of a target is allowed where only a part of it may be scanned', async () => {
   const site = `https://127.0.0.1:${port}`
-  const job = { scopeNo: await scopeNo({ allowed: [`${site}/app`] }) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: [`${site}/app`] }) }
   await using _executor = harness.executor()
   const ask = bash('ask', `curl -sk ${site}/app; curl -s http://127.0.0.1:${port}/app`)
   const [runId = 0] = await harness.submit([ask], { targets: [`${site}/app`], job })
   await harness.ended(runId)
   // The tunnel was opened, in which the server does not speak TLS.
-  expect(await refusals(runId)).toMatchObject([{ target: `127.0.0.1:${port}` }])
+  expect(await harness.refusals(runId)).toMatchObject([{ target: `127.0.0.1:${port}` }])
   const [step] = await harness.steps(runId)
   expect(step?.error_message).toBe('blocked: the proxy did not send 1 request')
 })
@@ -201,7 +193,7 @@ withRules(
   async () => {
     await using scope = new AsyncDisposableStack()
     await watched(scope)
-    const job = { scopeNo: await scopeNo({ allowed: [FORBIDDEN], enforcement: 'kernel' }) }
+    const job = { scopeNo: await harness.scopeNo({ allowed: [FORBIDDEN], enforcement: 'kernel' }) }
     const url = `http://${FORBIDDEN}:${port}/`
     const [runId = 0] = await harness.submit(
       [
@@ -215,7 +207,7 @@ withRules(
     await harness.ended(runId)
     expect(forbidden).toEqual(['/a\\b?c', '/x'])
     expect(times).toEqual([])
-    expect(await refusals(runId)).toMatchObject([{ target: '127.0.0.1', place: 'kernel' }])
+    expect(await harness.refusals(runId)).toMatchObject([{ target: '127.0.0.1', place: 'kernel' }])
   },
 )
 

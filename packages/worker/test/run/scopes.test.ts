@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { expect, jest, test } from '@jest/globals'
-import { hostSearchOf, type NewScope, type Refusal } from '@scanfarm/contracts'
+import { hostSearchOf } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
 import { silentLogger } from '@scanfarm/platform'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
@@ -19,18 +19,8 @@ jest.setTimeout(TEST_MS)
 
 const harness = forAllTests(openHarness)
 
-const scopeNo = async (scope: Omit<NewScope, 'name'>): Promise<number> => {
-  const name = `s${freshName()}`
-  await harness.store.scopes.add({ name, ...scope }, 'test')
-  const book = await harness.store.scopes.book(undefined)
-  return book?.scopes.find((one) => one.name === name)?.id ?? 0
-}
 const never = (entry: string) =>
   harness.store.scopes.addNeverScan([{ entry, reason: 'a hospital' }], 'test', 1_000)
-const refusals = async (runId: number): Promise<Refusal[]> => {
-  const { run_group_id: job } = await harness.run(runId)
-  return (await harness.store.scopes.refusals(job, { offset: 0, limit: 100 }))?.data ?? []
-}
 const outputs = async (runId: number): Promise<string[]> =>
   (await harness.steps(runId)).map(({ output }) => output.trim())
 
@@ -46,7 +36,7 @@ test('A run whose target was forbidden since it was requested starts no step, an
     error_message: `refused: ${reason}`,
   })
   expect(await harness.steps(runId)).toEqual([])
-  expect(await refusals(runId)).toMatchObject([{ target, reason, place: 'start' }])
+  expect(await harness.refusals(runId)).toMatchObject([{ target, reason, place: 'start' }])
   const events = await harness.store.events.list({ topic: 'target.refused' }, { offset: 0, limit: 100 })
   expect(JSON.stringify(events)).toContain(target)
 })
@@ -71,7 +61,7 @@ test('A run is refused when a line of its target file is forbidden', async () =>
 })
 
 test('A name is refused when one of its addresses is forbidden', async () => {
-  const denied = await scopeNo({ allowed: ['*'], denied: ['127.0.0.0/8', '::1'] })
+  const denied = await harness.scopeNo({ allowed: ['*'], denied: ['127.0.0.0/8', '::1'] })
   await using _executor = harness.executor()
   const [refused = 0] = await harness.submit([bash('one', 'echo started')], {
     targets: ['localhost'],
@@ -80,7 +70,7 @@ test('A name is refused when one of its addresses is forbidden', async () => {
   expect((await harness.ended(refused)).error_message).toMatch(
     /^refused: the scope s\S+ denies \S+, which has its address (127\.0\.0\.1|::1)$/,
   )
-  const allowed = await scopeNo({ allowed: ['*'], denied: ['192.0.2.0/24'] })
+  const allowed = await harness.scopeNo({ allowed: ['*'], denied: ['192.0.2.0/24'] })
   const [started = 0] = await harness.submit([bash('one', 'echo started')], {
     targets: ['localhost'],
     job: { scopeNo: allowed },
@@ -97,7 +87,7 @@ const LOOP: Step = {
 }
 
 test('Items of a loop that are out of scope are left out, and the run is not clean', async () => {
-  const job = { scopeNo: await scopeNo({ allowed: ['*.in.example', '10.0.0.0/8'] }) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: ['*.in.example', '10.0.0.0/8'] }) }
   await using _executor = harness.executor()
   const items = ['a.in.example', 'https://out.example/x', 'word', '10.1.1.1', '10.0.0.0/7']
   const [runId = 0] = await harness.submit(
@@ -107,7 +97,7 @@ test('Items of a loop that are out of scope are left out, and the run is not cle
   expect(await harness.ended(runId)).toMatchObject({ status: 'completed', outcome: 'partial' })
   const loop = (await harness.steps(runId)).find(({ step_name: name }) => name === 'loop')
   expect(loop?.output).toContain('5 items: 3 completed, 0 failed, 0 skipped, 2 refused')
-  expect((await refusals(runId)).map(({ target, place }) => [target, place])).toEqual([
+  expect((await harness.refusals(runId)).map(({ target, place }) => [target, place])).toEqual([
     ['https://out.example/x', 'item'],
     ['10.0.0.0/7', 'item'],
   ])
@@ -125,7 +115,7 @@ test('No request is sent to a forbidden host, and no redirect to it is followed'
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   try {
-    const job = { scopeNo: await scopeNo({ allowed: ['127.0.0.1', 'a.example'] }) }
+    const job = { scopeNo: await harness.scopeNo({ allowed: ['127.0.0.1', 'a.example'] }) }
     await using _executor = harness.executor({ onRefused: (place) => places.push(place) })
     const [runId = 0] = await harness.submit(
       [{ name: 'ask', type: 'http', url: `http://127.0.0.1:${port}/` }],
@@ -134,7 +124,7 @@ test('No request is sent to a forbidden host, and no redirect to it is followed'
     const { error_message: error } = await harness.ended(runId)
     expect(error).toContain(`a redirect to 127.0.0.2:${port}: the scope`)
     const target = `http://127.0.0.2:${port}/end`
-    expect(await refusals(runId)).toMatchObject([{ place: 'redirect', target }])
+    expect(await harness.refusals(runId)).toMatchObject([{ place: 'redirect', target }])
     const [asked = 0] = await harness.submit(
       [
         { name: 'ask', type: 'http', url: target, on_error: [{ action: 'continue' }] },
@@ -143,7 +133,7 @@ test('No request is sent to a forbidden host, and no redirect to it is followed'
       { targets: ['a.example'], job },
     )
     await harness.ended(asked)
-    expect(await refusals(asked)).toMatchObject([
+    expect(await harness.refusals(asked)).toMatchObject([
       { place: 'request', target },
       { place: 'request', target },
     ])
@@ -153,7 +143,7 @@ test('No request is sent to a forbidden host, and no redirect to it is followed'
     })
     await harness.ended(probed)
     expect(await outputs(probed)).toEqual(['302'])
-    expect(await refusals(probed)).toMatchObject([{ place: 'redirect', target }])
+    expect(await harness.refusals(probed)).toMatchObject([{ place: 'redirect', target }])
     expect(paths).not.toContain('/end')
     expect(places).toEqual(['redirect', 'request', 'request', 'redirect'])
   } finally {
@@ -163,7 +153,7 @@ test('No request is sent to a forbidden host, and no redirect to it is followed'
 })
 
 test('The hosts of a run are found: its target, items, requests and the addresses of names', async () => {
-  const job = { scopeNo: await scopeNo({ allowed: ['*'], denied: ['192.0.2.0/24'] }) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: ['*'], denied: ['192.0.2.0/24'] }) }
   await using _executor = harness.executor()
   const name = freshName()
   const [runId = 0] = await harness.submit(
@@ -200,7 +190,7 @@ test('The hosts of a run are found: its target, items, requests and the addresse
 
 test('A run waits for the window of its scope, without a slot', async () => {
   const opens = new Date(Date.now() + 3_600_000).toISOString()
-  const job = { scopeNo: await scopeNo({ allowed: ['*'], valid_from: opens }) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: ['*'], valid_from: opens }) }
   const [runId = 0] = await harness.submit([bash('one', 'echo started')], { job })
   await using executor = harness.executor({ slots: 1 })
   const waiting = await harness.until(
@@ -269,11 +259,11 @@ test('An entry that is added while a run works applies to its next items', async
   await harness.ended(next)
   await harness.makeFile('later.test', 'go')
   expect(await harness.ended(runId)).toMatchObject({ outcome: 'partial' })
-  expect(await refusals(runId)).toMatchObject([{ target: late, place: 'item' }])
+  expect(await harness.refusals(runId)).toMatchObject([{ target: late, place: 'item' }])
 })
 
 test('A scope that the kernel must enforce starts no command where it is only checked', async () => {
-  const job = { scopeNo: await scopeNo({ allowed: ['*'], enforcement: 'kernel' }) }
+  const job = { scopeNo: await harness.scopeNo({ allowed: ['*'], enforcement: 'kernel' }) }
   await using _executor = harness.executor()
   const [runId = 0] = await harness.submit([bash('one', 'echo started')], { job })
   expect(await harness.ended(runId)).toMatchObject({ status: 'failed' })
@@ -302,7 +292,9 @@ withRules(
     })
     const send = (address: string, more = 'true') =>
       bash('send', `bash -c ': < /dev/tcp/${address}/9'; ${more}; echo sent`)
-    const job = { scopeNo: await scopeNo({ allowed: ['*'], denied: ['127.66.0.7', '127.67.0.0/16:9'] }) }
+    const job = {
+      scopeNo: await harness.scopeNo({ allowed: ['*'], denied: ['127.66.0.7', '127.67.0.0/16:9'] }),
+    }
     const loop: Step = {
       name: 'loop',
       type: 'foreach',
@@ -331,7 +323,7 @@ withRules(
       ['completed', expect.stringMatching(/^blocked: \d+ packets? to 127\.67\.0\.5 (was|were) not sent$/)],
     ])
     expect(rows[0]?.output).toContain('sent')
-    expect((await refusals(runId)).map(({ target, place }) => `${target} ${place}`).sort()).toEqual([
+    expect((await harness.refusals(runId)).map(({ target, place }) => `${target} ${place}`).sort()).toEqual([
       '127.66.0.7 kernel',
       '127.67.0.1 kernel',
       '127.67.0.5 kernel',
@@ -340,7 +332,7 @@ withRules(
     const [clean = 0] = await harness.submit([send('127.68.0.1')], { targets: [freshName()], job })
     expect(await harness.ended(clean)).toMatchObject({ status: 'completed', outcome: 'clean' })
     const narrow = {
-      scopeNo: await scopeNo({ allowed: ['127.68.0.0/24', '*.shop.test'], enforcement: 'kernel' }),
+      scopeNo: await harness.scopeNo({ allowed: ['127.68.0.0/24', '*.shop.test'], enforcement: 'kernel' }),
     }
     // Two workspaces, as what one run of a user is not allowed to send counts for all.
     const sent = async (target: string, address: string): Promise<number> =>
@@ -349,6 +341,6 @@ withRules(
     const beyond = await sent('127.68.0.2', '127.68.1.1')
     expect(await harness.ended(within)).toMatchObject({ status: 'completed', outcome: 'clean' })
     expect(await harness.ended(beyond)).toMatchObject({ status: 'completed', outcome: 'partial' })
-    expect(await refusals(beyond)).toMatchObject([{ target: '127.68.1.1', place: 'kernel' }])
+    expect(await harness.refusals(beyond)).toMatchObject([{ target: '127.68.1.1', place: 'kernel' }])
   },
 )
