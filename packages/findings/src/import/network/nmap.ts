@@ -53,6 +53,9 @@ function* failureOf(stats: unknown, areAllSilent: boolean): Generator<Imported> 
   else if (up === '0' || areAllSilent) yield failed('no host answered')
 }
 
+/** Most names whose ports are put together. */
+const MAX_NAMES = 10_000
+
 /** `ports`: those of names, which may have several addresses (`--resolve-all`), a host for each. */
 function* hostRecords(host: NmapHost, time: Date, ports: Map<string, Set<string>>): Generator<Imported> {
   const { ip, os } = host
@@ -62,7 +65,7 @@ function* hostRecords(host: NmapHost, time: Date, ports: Map<string, Set<string>
   const open = host.ports.filter(({ state }) => state === 'open')
   if (isSilent(host)) return
   const names = (ports.get(host.name) ?? new Set()).union(new Set(open.map(portName)))
-  if (host.name !== '') ports.set(host.name, names)
+  if (host.name !== '' && ports.size < MAX_NAMES) ports.set(host.name, names)
   yield asset({
     asset_type: 'ip',
     asset_value: place,
