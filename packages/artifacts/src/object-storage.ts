@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { ObjectStorage, NamedObject } from '@scanfarm/contracts'
@@ -98,15 +99,13 @@ const send = async (
     size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1, autoClose: false })
   const upload = new Upload({ client, params: { ...address, Body: body }, ...UPLOAD })
   // A failing source makes the upload delete its parts; `upload.abort()` would leave them in the bucket.
-  const abort = (): void => void body.destroy(new Error('aborted'))
-  signal.addEventListener('abort', abort, { once: true })
+  using _listener = addAbortListener(signal, () => body.destroy(new Error('aborted')))
   try {
     // The signal may have aborted meanwhile.
     signal.throwIfAborted()
     await upload.done()
     signal.throwIfAborted()
   } finally {
-    signal.removeEventListener('abort', abort)
     body.destroy()
   }
 }

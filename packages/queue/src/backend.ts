@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import type { Ticket, WaitingJob } from '@scanfarm/contracts'
 import type { BullMessage } from './message.ts'
 import type { Signal } from './names.ts'
@@ -87,11 +88,6 @@ export interface Backend extends AsyncDisposable {
 export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
   if (signal.aborted) return undefined
   const { promise, resolve } = Promise.withResolvers<undefined>()
-  const onAbort = () => resolve(undefined)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
+  using _listener = addAbortListener(signal, () => resolve(undefined))
+  return await Promise.race([work, promise])
 }

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { errorText } from '@scanfarm/platform'
 import { connect, type Connection } from '@scanfarm/runners'
 import { publicKeyBytes } from './ssh-keys.ts'
@@ -33,8 +34,7 @@ export async function runOverSsh(
   limits.signal.throwIfAborted()
   const limit = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeoutMs)])
   let connection: Connection | undefined
-  const end = () => connection?.close()
-  limit.addEventListener('abort', end, { once: true })
+  using _listener = addAbortListener(limit, () => connection?.close())
   try {
     connection = await open(host, limits.timeoutMs, limit)
     return await execute(connection, line)
@@ -43,7 +43,6 @@ export async function runOverSsh(
     const reason = limit.aborted ? `no answer within ${limits.timeoutMs / 1000} s` : errorText(error)
     return { kind: 'unreachable', reason }
   } finally {
-    limit.removeEventListener('abort', end)
     connection?.close()
   }
 }

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { backoffMs } from '@scanfarm/contracts'
 import { pause } from '@scanfarm/platform'
 import { CloudError } from '../provider.ts'
@@ -40,8 +41,7 @@ export async function callOnce<T>(
   }, timeoutMs)
   const both = AbortSignal.any([signal, limit.signal])
   const ended = Promise.withResolvers<never>()
-  const end = () => ended.reject(both.reason)
-  both.addEventListener('abort', end, { once: true })
+  using _listener = addAbortListener(both, () => ended.reject(both.reason))
   try {
     return await Promise.race([call(both), ended.promise])
   } catch (error) {
@@ -50,7 +50,6 @@ export async function callOnce<T>(
     throw error instanceof CloudError ? error : problemOf(error)
   } finally {
     clearTimeout(timer)
-    both.removeEventListener('abort', end)
   }
 }
 

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { resultOf, FUNCTIONS, type FunctionContext, EndRun, SkipModule } from '@scanfarm/functions'
 import type { SimpleScope, Program, Json, Value, Variables } from '@scanfarm/language'
 import {
@@ -109,14 +110,8 @@ export const evaluate = async (
 /** Stops waiting for a function when the run is cancelled, even if the function ignores the signal. */
 const untilAborted = async <Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> => {
   const { promise, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(new Error('cancelled'))
-  if (signal.aborted) stop()
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
+  using _listener = addAbortListener(signal, () => reject(new Error('cancelled')))
+  return await Promise.race([work, promise])
 }
 
 /** How a simple expression reads variables. Throws for a name that has no value. */

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
@@ -92,22 +93,19 @@ function readPullLine(text: string): PullLine {
 /** The engine answers 200 before the pull starts and reports failures as lines of the body. */
 async function followPull(stream: NodeJS.ReadableStream, name: string, context: PullContext): Promise<void> {
   const layers = new Map<string, { readonly current: number; readonly total: number }>()
-  const stop = (): void => void (stream instanceof Readable && stream.destroy(new Error('cancelled')))
-  context.signal.addEventListener('abort', stop, { once: true })
+  using _listener = addAbortListener(context.signal, () => {
+    if (stream instanceof Readable) stream.destroy(new Error('cancelled'))
+  })
   let loggedAt = Date.now()
-  try {
-    for await (const line of createInterface({ input: stream })) {
-      const { error, layer } = readPullLine(line)
-      if (error !== undefined) throw new Error(error)
-      if (layer !== undefined) layers.set(layer.id, layer)
-      if (Date.now() - loggedAt < PROGRESS_MS || layers.size === 0) continue
-      loggedAt = Date.now()
-      context.log(`pulling the image ${name}: ${progressOf([...layers.values()])}`)
-    }
-    context.signal.throwIfAborted()
-  } finally {
-    context.signal.removeEventListener('abort', stop)
+  for await (const line of createInterface({ input: stream })) {
+    const { error, layer } = readPullLine(line)
+    if (error !== undefined) throw new Error(error)
+    if (layer !== undefined) layers.set(layer.id, layer)
+    if (Date.now() - loggedAt < PROGRESS_MS || layers.size === 0) continue
+    loggedAt = Date.now()
+    context.log(`pulling the image ${name}: ${progressOf([...layers.values()])}`)
   }
+  context.signal.throwIfAborted()
 }
 
 function progressOf(layers: readonly { readonly current: number; readonly total: number }[]): string {

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { ShellSession, type ShellChannel } from './shell-session.ts'
 
 /** A pool of at most `most` shell sessions, opened as needed. Callers wait in order for a free one. */
@@ -62,16 +63,11 @@ export class SessionPool {
   async #waitForSlot(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const leave = (): void => {
+    using _listener = addAbortListener(signal, () => {
       this.#waiting.delete(resolve)
       reject(signal.reason)
-    }
-    signal.addEventListener('abort', leave, { once: true })
+    })
     this.#waiting.add(resolve)
-    try {
-      await promise
-    } finally {
-      signal.removeEventListener('abort', leave)
-    }
+    await promise
   }
 }

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Client, ClientChannel, ConnectConfig, SFTPWrapper } from 'ssh2'
@@ -136,8 +137,7 @@ async function openSocket(
   signal.throwIfAborted()
   const socket = connectTcp({ host: address.host, port: address.port, noDelay: true })
   // Not the `signal` option of the socket: it would also end the connection later, when other runs share it.
-  const stop = (): void => void socket.destroy(new Error('the run was cancelled'))
-  signal.addEventListener('abort', stop, { once: true })
+  using _listener = addAbortListener(signal, () => socket.destroy(new Error('the run was cancelled')))
   const late = setTimeout(
     () => socket.destroy(new Error(`no answer in ${limits.timeoutMs} ms`)),
     limits.timeoutMs,
@@ -153,7 +153,6 @@ async function openSocket(
     })
   } finally {
     clearTimeout(late)
-    signal.removeEventListener('abort', stop)
   }
 }
 
@@ -168,8 +167,7 @@ async function handshake(
   const { default: ssh2 } = await import('ssh2')
   const client = new ssh2.Client()
   const check = new HostKeyCheck(target, address)
-  const stop = (): void => void socket.destroy()
-  signal.addEventListener('abort', stop, { once: true })
+  using _listener = addAbortListener(signal, () => socket.destroy())
   try {
     await new Promise<void>((resolve, reject) => {
       client.once('ready', resolve).on('error', reject)
@@ -182,8 +180,6 @@ async function handshake(
     socket.destroy()
     signal.throwIfAborted()
     throw check.refusal ?? unavailable(address, explainHandshake(target, error), error)
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }
 

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 interface Ports {
   /** Slots that neither a run nor a loop uses. */
   free(): number
@@ -43,18 +44,13 @@ export class LoopSlots {
   async take(signal: AbortSignal): Promise<Disposable | undefined> {
     if (signal.aborted) return undefined
     const { promise, resolve } = Promise.withResolvers<Disposable | undefined>()
-    const end = (): void => {
+    using _listener = addAbortListener(signal, () => {
       this.#waiting.delete(resolve)
       resolve(undefined)
-    }
-    signal.addEventListener('abort', end)
+    })
     this.#waiting.add(resolve)
     this.offer()
-    try {
-      return await promise
-    } finally {
-      signal.removeEventListener('abort', end)
-    }
+    return await promise
   }
 
   /** Slots may be free. Runs come first. */

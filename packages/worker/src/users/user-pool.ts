@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { RunnerUnavailableError, type Owner } from '@scanfarm/contracts'
 import { type UidRange, namedUids } from './uids.ts'
 import type { Homes } from '../workspaces/homes.ts'
@@ -119,12 +120,8 @@ export class UserPool implements CommandUsers {
 /** A stopped run does not end the wait of other runs of its workspace. */
 const unlessAborted = async <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> => {
   const aborted = Promise.withResolvers<never>()
-  const onAbort = (): void => aborted.reject(new RunnerUnavailableError('the run was stopped'))
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([promise, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
+  using _listener = addAbortListener(signal, () =>
+    aborted.reject(new RunnerUnavailableError('the run was stopped')),
+  )
+  return await Promise.race([promise, aborted.promise])
 }
