@@ -1,4 +1,4 @@
-import type { AttemptEnding, RunAttempt, RunStatus } from '@scanfarm/contracts'
+import { picked, type AttemptEnding, type RunAttempt, type RunStatus } from '@scanfarm/contracts'
 import type { Kysely } from 'kysely'
 import { byRef, type RunRef } from './run-rows.ts'
 import type { Tables } from '../tables.ts'
@@ -73,19 +73,12 @@ const pastEnding = (reason: string): AttemptEnding => {
 
 /** The attempt that executes the run, or that ended it. */
 const lastAttempt = (row: Row): RunAttempt => ({
-  attempt: row.attempt,
+  ...picked(row, ['attempt', 'worker_id', 'worker', 'hostname', 'pid', 'version', 'machine', 'killed_pids']),
   ending: lastEnding(row),
   reason: row.error_message,
-  worker_id: row.worker_id,
-  worker: row.worker,
-  hostname: row.hostname,
-  pid: row.pid,
-  version: row.version,
-  machine: row.machine,
   started_at: row.claimed_at,
   ended_at: row.completed_at,
   heard_at: null,
-  killed_pids: row.killed_pids,
 })
 
 const lastEnding = ({ status, reported, error_message: error }: Row): AttemptEnding => {

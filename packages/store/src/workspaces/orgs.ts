@@ -18,12 +18,7 @@ const COLUMNS = sql`uuid::text, name, description, tags, created_at, updated_at`
 type Row = Omit<Org, 'is_default'>
 const toOrg = (row: Row): Org => ({ ...row, is_default: row.uuid === DEFAULT_ORG })
 
-export interface OrgDraft {
-  readonly uuid?: string
-  readonly name: string
-  readonly description: string
-  readonly tags: readonly string[]
-}
+export type OrgDraft = Pick<Org, 'name' | 'description' | 'tags'> & { readonly uuid?: string }
 
 export const makeOrgs = (db: Kysely<Tables>, totals: Totals) => ({
   /** All organisations, the default one first. Counts of large ones may be a few seconds old. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closed, named, Pagination, TOOL, WorkflowKind } from '@scanfarm/contracts'
+import { closed, named, Pagination, picked, TOOL, WorkflowKind } from '@scanfarm/contracts'
 import { placeOf, type WorkflowEntry } from '@scanfarm/language'
 import type { Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
@@ -57,11 +57,7 @@ export const shownParams = (params: WorkflowEntry['params']): Param[] =>
       default: value,
       required,
       description,
-      ...(param.min === undefined ? {} : { min: param.min }),
-      ...(param.max === undefined ? {} : { max: param.max }),
-      ...(param.choices === undefined ? {} : { choices: param.choices }),
-      ...(param.multiple === undefined ? {} : { multiple: param.multiple }),
-      ...(param.generator === undefined ? {} : { generator: param.generator }),
+      ...picked(param, ['min', 'max', 'choices', 'multiple', 'generator']),
     }),
   )
 
