@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Terraform files hold policies and commands as texts. In quotes \" is a quote, \t a tab and \u00e9 a letter, $${ is the text ${ without a template, and the last line of a heredoc has its line end (HCL Native Syntax Specification, "Template Expressions"; "Strings and Templates" of Terraform).
+# Terraform files hold policies and commands as texts. In quotes \" is a quote, \t a tab and \u00e9 a letter, $${ is the text ${ without a template, and the last line of a heredoc has its line end (HCL Native Syntax Specification, "Template Expressions" and "Template Literals").
 # One would guess that the library with which checkov reads these files returns the texts of Terraform.
 # bc-python-hcl2 (PyPI) leaves all escapes as they stand, and drops the last line end: a policy of JSON that is valid for Terraform is none for Python, and a check that parses it sees no "*".
 # There is no error. Policies that jsonencode or a heredoc writes can be read, so the fault shows with quoted ones only.
