@@ -16,22 +16,13 @@ const SLOW_MS = 3_000
 const MAX_DELAYED = 64
 const BUSY_RETRY_SECONDS = 5
 
-export interface LoginService {
-  /** A login token if name and password are right. Else throws 401, or 429 with a time after too many failures. */
-  login(request: PasswordLogin): Promise<string>
-  /** The same without a token: returns the user. */
-  check(request: PasswordLogin): Promise<CheckedUser>
-  /** Makes a login token of this farm invalid. False: this is none, or it has expired. */
-  logout(token: string): Promise<boolean>
-}
-
-export interface PasswordLogin {
+interface PasswordLogin {
   readonly username: string
   readonly password: string
   readonly ip: string
 }
 
-export interface CheckedUser {
+interface CheckedUser {
   readonly id: number
   readonly username: string
   readonly passwordHash: string
@@ -41,7 +32,7 @@ export const createLoginService = (
   access: Access,
   signingKey: () => Promise<Uint8Array>,
   sessionHours: number,
-): LoginService => {
+) => {
   const checks = new PasswordCheckQueue({ most: CHECKS_AT_ONCE, mostWaiting: CHECKS_WAITING })
   let decoy: Promise<string> | undefined
   let delayed = 0
@@ -73,8 +64,10 @@ export const createLoginService = (
     })
   }
   return {
+    /** The user, if name and password are right. Else throws 401, or 429 with a time after too many failures. */
     check: checkUser,
-    async login(request) {
+    /** The same with a login token. */
+    async login(request: PasswordLogin): Promise<string> {
       const user = await checkUser(request)
       const iat = Math.floor(Date.now() / 1000)
       const mark = passwordMark(user.passwordHash)
@@ -83,7 +76,8 @@ export const createLoginService = (
       const claims = { sub: String(user.id), name: user.username, mark, jti: randomUUID(), iat, exp }
       return signLogin(claims, await signingKey())
     },
-    async logout(token) {
+    /** Makes a login token of this farm invalid. False: this is none, or it has expired. */
+    async logout(token: string): Promise<boolean> {
       const claims = await verifyLogin(token, await signingKey(), new Date())
       if (claims === undefined) return false
       await access.revokeLogin(loginHash(token), new Date(claims.exp * 1000))
@@ -91,6 +85,7 @@ export const createLoginService = (
     },
   }
 }
+export type LoginService = ReturnType<typeof createLoginService>
 
 /** The refusal of a login from an address or of a name with too many failures. */
 export const tooManyFailures = (waitMs: number): AppError =>

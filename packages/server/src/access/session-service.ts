@@ -17,25 +17,8 @@ export type Proof =
   | { readonly token: string }
   | { readonly code: string }
 
-export interface OpenSession {
-  readonly secret: string
-  readonly session: StoredSession
-}
-
-export interface SessionService {
-  /** Starts a session. Throws 401 for a wrong proof, and 429 with a waiting time after too many failures. */
-  open(proof: Proof, ip: string): Promise<OpenSession>
-  /** A code that starts one session of the caller. */
-  addCode(caller: Caller): Promise<{ code: string; expiresAt: string }>
-  close(secret: string): Promise<void>
-  /** Logins of browsers as the caller; `secret` is the one of this browser. */
-  list(caller: Caller, secret: string | undefined): Promise<OwnSession[]>
-  /** Ends one of them. False: there is none with this id. */
-  end(caller: Caller, id: string): Promise<boolean>
-}
-
 /** Sessions of browsers. Every session has a new secret, so an attacker cannot make a user log in with a known secret. */
-export const createSessionService = (access: Access, logins: LoginService, hours: number): SessionService => {
+export const createSessionService = (access: Access, logins: LoginService, hours: number) => {
   /** Counts tries of tokens and codes by address. */
   const guarded = async (ip: string, start: () => Promise<boolean>): Promise<void> => {
     const address = addressGroup(ip)
@@ -58,7 +41,8 @@ export const createSessionService = (access: Access, logins: LoginService, hours
     })
   }
   return {
-    async open(proof, ip) {
+    /** Starts a session. Throws 401 for a wrong proof, and 429 with a waiting time after too many failures. */
+    async open(proof: Proof, ip: string): Promise<{ secret: string; session: StoredSession }> {
       const secret = newSecret()
       const hash = tokenHash(secret)
       await start(proof, ip, hash)
@@ -66,19 +50,23 @@ export const createSessionService = (access: Access, logins: LoginService, hours
       if (session === undefined) throw new AppError('unauthorized', refusalOf(proof))
       return { secret, session }
     },
-    async addCode(caller) {
+    /** A code that starts one session of the caller. */
+    async addCode(caller: Caller): Promise<{ code: string; expiresAt: string }> {
       const code = newSecret()
       const sessionUntil = new Date(caller.expiresAt ?? Date.now() + hours * HOUR_MS)
       const expiresAt = await access.addLoginCode(ownerOf(caller), { hash: tokenHash(code), sessionUntil })
       if (expiresAt === undefined) throw new AppError('unauthorized', `${caller.name} was removed`)
       return { code, expiresAt }
     },
-    close: (secret) => access.endSession(tokenHash(secret)),
-    list: (caller, secret) =>
+    close: (secret: string): Promise<void> => access.endSession(tokenHash(secret)),
+    /** Logins of browsers as the caller; `secret` is the one of this browser. */
+    list: (caller: Caller, secret: string | undefined): Promise<OwnSession[]> =>
       access.sessionsOf(ownerOf(caller), secret === undefined ? undefined : tokenHash(secret)),
-    end: (caller, id) => access.endSessionOf(ownerOf(caller), id),
+    /** Ends one of them. False: there is none with this id. */
+    end: (caller: Caller, id: string): Promise<boolean> => access.endSessionOf(ownerOf(caller), id),
   }
 }
+export type SessionService = ReturnType<typeof createSessionService>
 
 const refusalOf = (proof: Proof): string => {
   if ('code' in proof)

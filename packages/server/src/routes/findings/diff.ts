@@ -1,5 +1,6 @@
 import {
   closed,
+  picked,
   RecordChange,
   RecordChanges,
   RunStatus,
@@ -53,14 +54,8 @@ const RunSide = Type.Object({
   workspace: Type.String(),
   status: RunStatus,
 })
-const sideOf = ({ id, run_uuid, workflow_name, target, workspace, status }: RunDetail) => ({
-  id,
-  run_uuid,
-  workflow_name,
-  target,
-  workspace,
-  status,
-})
+const sideOf = (run: RunDetail) =>
+  picked(run, ['id', 'run_uuid', 'workflow_name', 'target', 'workspace', 'status'])
 
 const runOf = async ({ runs }: Pick<Store, 'runs'>, ref: string): Promise<RunDetail> =>
   found('run', ref, await runs.find(ref))
