@@ -944,6 +944,17 @@ describe('Vulnerabilities of packages', () => {
     expect(short(found)).toEqual(expected)
   })
 
+  test.each([
+    [OSV, 'pkg:npm/left@1.0.0'],
+    [YARN_4, 'pkg:npm/left@1.0.0'],
+    [JSON.stringify(PIP).replace('jin', 'Jin_ja'), 'pkg:pypi/jin-ja@1'],
+    [JSON.stringify(OLD_NPM).replace('"left"', '"@a/left"'), 'pkg:npm/%40a/left@1.0.0'],
+    [NPM, undefined],
+  ])('packages are known by their purl, if their version is known: %j', async (report, purl) => {
+    const { findings } = await guess(typeof report === 'string' ? report : JSON.stringify(report))
+    expect((JSON.parse(findings[0]?.raw_vuln_json ?? '') as { purl?: string }).purl).toBe(purl)
+  })
+
   test('osv-scanner: the record of a finding has the fields of its first advisory', async () => {
     const { findings } = await guess(JSON.stringify(OSV))
     expect(JSON.parse(findings[0]?.raw_vuln_json ?? '')).toMatchObject({ id: 'GHSA-aaaa-bbbb-cccc' })

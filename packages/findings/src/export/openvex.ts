@@ -10,7 +10,7 @@ const ADVISORY = /^(GHSA|PYSEC|RUSTSEC|GO|OSV|MAL|DSA|DLA|USN|RHSA|ALAS|ELSA|SUS
  * An OpenVEX document (version 0.2.0 of the format) of what people decided about known vulnerabilities: one statement
  * for each CVE, or advisory without a CVE, of a finding. Findings without such a name are left out; without any
  * statement the document would not be valid, and an error is thrown before the first text. Filters of scanners compare
- * packages by their purl, so the product is the purl where the scanner gave one, else the place.
+ * packages by their purl, so the product is the purl where one is known, else the place.
  */
 export async function* openVexOf(pages: AsyncIterable<readonly Vulnerability[]>): AsyncGenerator<string> {
   const about = {

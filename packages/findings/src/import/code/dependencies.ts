@@ -1,3 +1,4 @@
+import { isRecord } from '../../fields.ts'
 import type { Imported } from '../read-body.ts'
 import { finding, paragraphs } from '../records.ts'
 
@@ -11,6 +12,8 @@ interface Dependency {
   readonly file: string
   readonly name: string
   readonly version: string
+  /** Where it is from, if the tool names no purl. */
+  readonly registry?: 'npm' | 'pypi' | undefined
   readonly fixed: readonly string[]
   /** A `Severity`, or the word of the tool. */
   readonly severity: string
@@ -30,9 +33,17 @@ export const isCve = (id: string): boolean => /^CVE-\d{4}-\d+$/.test(id)
 export const packageLocation = (file: string, name: string, version: string): string =>
   `${file === '' ? '' : `${file}:`}${name}${version === '' ? '' : `@${version}`}`
 
+/** Undefined without a version: it would be that of all versions. */
+const purlOf = ({ registry, name, version }: Dependency): string | undefined => {
+  if (registry === undefined || version === '') return undefined
+  const path = registry === 'pypi' ? name.toLowerCase().replaceAll('_', '-') : name
+  return `pkg:${registry}/${encodeURIComponent(path).replace('%2F', '/')}@${encodeURIComponent(version)}`
+}
+
 export const dependencyFinding = (one: Dependency): Imported => {
   const ids = [...new Set([one.id, ...one.aliases])].filter((id) => id !== '')
   const fix = one.fixed.length === 0 ? 'No fixed version is named.' : `Fixed in: ${one.fixed.join(', ')}`
+  const purl = purlOf(one)
   const names = ids.length > 1 ? `Also known as: ${ids.slice(1).join(', ')}` : ''
   return finding({
     vuln_info: one.id,
@@ -44,6 +55,6 @@ export const dependencyFinding = (one: Dependency): Imported => {
     asset_value: packageLocation(one.file, one.name, one.version),
     tags: [one.tool, ...ids.filter(isCve), ...(one.cwes ?? [])],
     fingerprint: one.fingerprint ?? '',
-    raw_vuln_json: JSON.stringify(one.raw),
+    raw_vuln_json: JSON.stringify(purl !== undefined && isRecord(one.raw) ? { ...one.raw, purl } : one.raw),
   })
 }

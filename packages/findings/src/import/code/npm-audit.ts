@@ -93,6 +93,7 @@ function* packageRecords(one: unknown): Generator<Imported> {
       file: '',
       name: asText(via['name']) || name,
       version: asText(via['version']),
+      registry: 'npm',
       fixed: isRecord(fix) ? [`${asText(fix['name'])} ${asText(fix['version'])}`] : [],
       severity: asText(via['severity']) || asText(at(one, 'severity')),
       title: asText(via['title']),
@@ -118,6 +119,7 @@ function* advisoryRecords(one: unknown): Generator<Imported> {
       file: '',
       name: asText(at(one, 'module_name')),
       version,
+      registry: 'npm',
       // `<0.0.0`: there is none.
       fixed: asTexts(at(one, 'patched_versions')).filter((versions) => versions !== '<0.0.0'),
       severity: asText(at(one, 'severity')),

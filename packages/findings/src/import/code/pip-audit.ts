@@ -43,6 +43,7 @@ export async function* pipAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
           file: '',
           name,
           version,
+          registry: 'pypi',
           fixed: asTexts(at(found, 'fix_versions')),
           severity: SEVERITY,
           title: '',
