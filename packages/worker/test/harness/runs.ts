@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { RunDetail, RunStore, Step as StepRow } from '@scanfarm/contracts'
 import type { Step, Workflow } from '@scanfarm/language'
 import type { JobDraft, Store } from '@scanfarm/store'
-import { draft, testDatabase } from '@scanfarm/store/testing'
+import { draft, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 
 /** Limit of a test or hook, in milliseconds. It only ends what hangs. */
@@ -15,6 +15,7 @@ export const TEST_MS = 240_000
 export interface Runs {
   readonly folder: string
   readonly databaseUrl: string
+  readonly sql: TestDatabase['sql']
   readonly store: Store
   readonly runStore: RunStore
   run(runId: number): Promise<RunDetail>
@@ -32,7 +33,7 @@ export async function openRuns(scope: AsyncDisposableStack): Promise<Runs> {
   scope.defer(() => rm(folder, { recursive: true, force: true }))
   // Temporary folders are closed to other users, but a work folder must let them pass.
   await chmod(folder, 0o711)
-  const { store, runStore, url } = scope.use(await testDatabase())
+  const { store, runStore, url, sql } = scope.use(await testDatabase())
   const run = async (runId: number): Promise<RunDetail> => {
     const found = await store.runs.find(String(runId))
     if (found === undefined) throw new Error(`run ${runId} does not exist`)
@@ -42,6 +43,7 @@ export async function openRuns(scope: AsyncDisposableStack): Promise<Runs> {
   return {
     folder,
     databaseUrl: url,
+    sql,
     store,
     runStore,
     run,

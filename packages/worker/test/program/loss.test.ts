@@ -1,5 +1,4 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { expect, jest, test } from '@jest/globals'
 import { openTestCluster, type TestCluster } from '../harness/workers.ts'
@@ -72,10 +71,7 @@ test.concurrent(
     const [runId = 0] = await cluster.submit(steps, [target])
     const stored = async (): Promise<number | undefined> => {
       const query = "select (resume ->> 'entries')::int as entries from runs where id = $1"
-      const { rows } = await asSuperuser(
-        (client) => client.query<{ entries: number | null }>(query, [runId]),
-        cluster.databaseUrl,
-      )
+      const { rows } = await cluster.sql<{ entries: number | null }>(query, [runId])
       return rows[0]?.entries ?? undefined
     }
     await until(async () => (await stored()) === 1, { what: 'the state after the first step' })
@@ -196,12 +192,8 @@ test.concurrent(
     const used = { runs: 0, rate: 0, commands: 0 }
     const note = async (): Promise<number> => {
       await cluster.dispatch()
-      const { rows } = await asSuperuser(
-        (client) =>
-          client.query<{ runs: number; rate: number }>(
-            'select count(*)::int as runs, coalesce(sum(rate), 0)::int as rate from limit_uses where until > now()',
-          ),
-        cluster.databaseUrl,
+      const { rows } = await cluster.sql<{ runs: number; rate: number }>(
+        'select count(*)::int as runs, coalesce(sum(rate), 0)::int as rate from limit_uses where until > now()',
       )
       const folders = targets.map((target) => `${cluster.folder}/data/work/workspaces/${target}`)
       const files = await Promise.all(

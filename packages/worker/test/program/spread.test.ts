@@ -6,7 +6,6 @@ import type { Step } from '@scanfarm/language'
 import { silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
 import { startWorker } from '@scanfarm/worker'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { openTestCluster, type TestCluster } from '../harness/workers.ts'
 import { bash, freshName, gone, jobDraft, submitJob, TEST_MS, waitFor } from '../harness/runs.ts'
 
@@ -42,10 +41,7 @@ const ended = async (cluster: TestCluster, runId: number) =>
   })
 
 const countOf = async (cluster: TestCluster, query: string): Promise<number> => {
-  const { rows } = await asSuperuser(
-    (client) => client.query<{ count: number }>(`select count(*)::int as count from ${query}`),
-    cluster.databaseUrl,
-  )
+  const { rows } = await cluster.sql<{ count: number }>(`select count(*)::int as count from ${query}`)
   return rows[0]?.count ?? 0
 }
 
@@ -353,7 +349,7 @@ test('the ended items of a batch count whose commands a drain has killed', async
   first.send('SIGTERM')
   await first.ended
   const query = 'select batch, status from runs where batch is not null order by id'
-  const { rows } = await asSuperuser((client) => client.query(query), cluster.databaseUrl)
+  const { rows } = await cluster.sql(query)
   expect(rows).toEqual([
     { batch: [1, 2], status: 'completed' },
     { batch: [0, 0], status: 'queued' },

@@ -2,7 +2,6 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, jest, test } from '@jest/globals'
 import type { Step, Workflow } from '@scanfarm/language'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openHarness } from '../harness/executors.ts'
@@ -272,7 +271,7 @@ test('a retry from a step says where it begins instead, and why', async () => {
   expect(await begun(second, { from: { step: 'one' } })).toEqual({})
   // As if the second step had been too short to be stored.
   const forget = `update runs set resume = jsonb_set(resume, '{entries}', '1') where id >= $1`
-  await asSuperuser((client) => client.query(forget, [second]), harness.databaseUrl)
+  await harness.sql(forget, [second])
   expect(await begun(second, { from: 'failed' })).toEqual({
     'begins at': 'step two, not three: steps between them have not ended or are not stored',
   })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, jest, test } from '@jest/globals'
 import type { Step } from '@scanfarm/language'
 import type { RunStore, RunUpdate } from '@scanfarm/contracts'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openHarness } from '../harness/executors.ts'
@@ -227,7 +226,7 @@ describe('Uploads of an attempt without rows', () => {
   const endByForce = (runId: number): Promise<unknown> => {
     const end = { id: runId, status: 'cancelled', error: 'ended by force' }
     const query = 'select end_runs($1::jsonb)'
-    return asSuperuser((client) => client.query(query, [JSON.stringify([end])]), harness.databaseUrl)
+    return harness.sql(query, [JSON.stringify([end])])
   }
   const REPORTED: Step[] = [
     bash('loud', 'seq 20000; echo found > {{Output}}/found.txt'),

@@ -5,7 +5,6 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { createSweep, type SweepOptions } from '../../src/workspaces/sweep.ts'
@@ -47,14 +46,10 @@ const runsIn = async (...workspaces: string[]): Promise<number[]> => {
 }
 
 const ageRuns = (runIds: readonly number[]) =>
-  asSuperuser(
-    (client) =>
-      client.query(
-        `update runs set created_at = created_at - interval '31 days', completed_at = completed_at - interval '31 days'
+  harness.sql(
+    `update runs set created_at = created_at - interval '31 days', completed_at = completed_at - interval '31 days'
          where id = any($1)`,
-        [runIds],
-      ),
-    harness.databaseUrl,
+    [runIds],
   )
 
 const pruneRuns = async (runIds: readonly number[]): Promise<void> => {
