@@ -107,12 +107,17 @@ export class WebhookSender {
     let stoppedAt = Infinity
     do {
       if (signal.aborted) stoppedAt = Math.min(stoppedAt, performance.now())
-      const due = signal.aborted ? [] : await this.#due([...open.values()].map(({ receiver }) => receiver))
+      const receivers = [...open.values()].map(({ receiver }) => receiver)
+      const due = signal.aborted ? [] : await this.#due(receivers)
       for (const delivery of due) {
         const sent = this.#deliver(delivery).finally(() => open.delete(delivery.id))
         open.set(delivery.id, { receiver: delivery.subscription.id, sent })
       }
-      if (open.size === 0) return
+      if (open.size === 0) {
+        // Those that arrived meanwhile have left places for others.
+        if (receivers.length > 0 && !signal.aborted) continue
+        return
+      }
       await settlesWithin(Promise.race([...open.values()].map(({ sent }) => sent)), POLL_MS)
       if (performance.now() - renewedAt < leaseMs / 2) continue
       renewedAt = performance.now()
