@@ -12,14 +12,7 @@ export { evaluateSimple, type Simple, type SimpleScope } from './expression/simp
 export { prepareProgram, type Program } from './expression/source.ts'
 export { deciding } from './expression/truth.ts'
 export type { KnownFunction } from './function-table.ts'
-export {
-  MAX_GRAPH_NODES,
-  workflowGraph,
-  type GraphEdge,
-  type GraphNode,
-  type LocatedWorkflow,
-  type WorkflowGraph,
-} from './graph/workflow-graph.ts'
+export { workflowGraph, type LocatedWorkflow } from './graph/workflow-graph.ts'
 export type { WorkflowEntry, WorkflowLibrary } from './library/entry.ts'
 export { mergeRunnerConfig } from './library/inherit.ts'
 export {

@@ -1,17 +1,8 @@
-export type Severity = 'error' | 'warning' | 'info'
+import type { WorkflowProblem } from '@scanfarm/contracts'
 
-/** One problem of a workflow file. Lines and columns start at 1; 0 if the position is unknown. */
-export interface Problem {
-  readonly file: string
-  readonly line: number
-  readonly column: number
-  /** Stable name like `unknown-key`; see docs/workflows.md. */
-  readonly rule: string
-  readonly severity: Severity
-  readonly message: string
-  /** How to solve the problem, or `""`. */
-  readonly hint: string
-}
+/** One problem of a workflow file. */
+export type Problem = WorkflowProblem
+export type Severity = Problem['severity']
 
 /** `file:line:column` without unknown parts, as editors and terminals understand it. */
 export const placeOf = ({ file, line, column }: Problem): string =>

@@ -1,57 +1,6 @@
+import { MAX_GRAPH_NODES, type GraphEdge, type GraphNode, type WorkflowGraph } from '@scanfarm/contracts'
 import type { Action, Branch, Decision, ModuleRef, RunnerConfig, Step, Workflow } from '../model.ts'
 import { keysOf, nestedSteps } from './parts.ts'
-
-/** A box of the graph. The parts of a box name it as their parent. */
-export interface GraphNode {
-  readonly id: string
-  /** Id of the box that contains it; empty for the workflow itself. */
-  readonly parent: string
-  readonly type: 'workflow' | 'module' | 'step' | 'hook' | 'end'
-  readonly name: string
-  /** Type of a step, or kind of a workflow. */
-  readonly kind: string
-  readonly description: string
-  /** Where its commands run; empty: where those of its parent run. */
-  readonly runner: string
-  /** Image or host of the runner. */
-  readonly runner_at: string
-  /** It is left out when this expression is false. */
-  readonly condition: string
-  /** What it does: commands, expressions, the URL of a request, the input of a loop. */
-  readonly does: string[]
-  /** Programs that it declares. */
-  readonly tools: string[]
-  readonly depends_on: string[]
-  /** Its parts run at the same time, as far as their dependencies allow. */
-  readonly parallel: boolean
-  readonly on_success: string[]
-  readonly on_error: string[]
-  /** Longest duration, as written. */
-  readonly timeout: string
-  /** Total attempts, including the first. */
-  readonly attempts: number
-  /** Names of the variables that it sets. */
-  readonly exports: string[]
-  readonly file: string
-  /** From 1; 0: unknown. */
-  readonly line: number
-}
-
-export interface GraphEdge {
-  readonly from: string
-  readonly to: string
-  /** `next`: in order. `depends`: declared. `goto`: a decision continues there. */
-  readonly kind: 'next' | 'depends' | 'goto'
-  /** When a decision continues there. */
-  readonly label: string
-}
-
-export interface WorkflowGraph {
-  readonly nodes: GraphNode[]
-  readonly edges: GraphEdge[]
-  /** There are more parts than the limit. */
-  readonly truncated: boolean
-}
 
 export interface Position {
   readonly file: string
@@ -64,8 +13,6 @@ export interface LocatedWorkflow {
   positionOf(key: string): Position
 }
 
-/** Most nodes of a graph: more cannot be drawn. */
-export const MAX_GRAPH_NODES = 5_000
 /** Most characters of each text in a node. */
 const MAX_CHARS = 300
 const MAX_TEXTS = 20

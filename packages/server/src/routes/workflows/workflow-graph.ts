@@ -1,10 +1,9 @@
-import { TOOL, WorkflowKind, wrapped } from '@scanfarm/contracts'
+import { TOOL, WorkflowGraph, WorkflowKind, WorkflowProblem, wrapped } from '@scanfarm/contracts'
 import { needsTarget, type ResolvedWorkflow } from '@scanfarm/language'
 import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { Graph, graphOf } from './graph-files.ts'
-import { WorkflowProblem } from './workflow-language.ts'
+import { graphOf } from './graph-files.ts'
 import { Param, shownParams } from './workflows.ts'
 
 /** Most workers that are named for one program; the count counts all. */
@@ -62,7 +61,7 @@ export const getWorkflowGraph = route(
           params: Type.Array(Param),
           problems: Type.Array(WorkflowProblem),
           tools: Type.Array(Tool),
-          graph: Graph,
+          graph: WorkflowGraph,
         }),
       ),
     },

@@ -1,23 +1,13 @@
-import { closed, named } from '@scanfarm/contracts'
+import { closed, WorkflowGraph, WorkflowProblem } from '@scanfarm/contracts'
 import { hasErrors, workflowJsonSchema } from '@scanfarm/language'
 import { buffer } from 'node:stream/consumers'
 import { Type } from 'typebox'
 import { checkWorkflow, MAX_PROBLEMS, workflowFile, workflowText } from './check-upload.ts'
-import { Graph, graphOfFile } from './graph-files.ts'
+import { graphOfFile } from './graph-files.ts'
 import { text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { receiveBody } from '../../http/body/receive-file.ts'
 import { MAX_WORKFLOW_BYTES } from './upload-workflow.ts'
-
-export const WorkflowProblem = named('WorkflowProblem', {
-  file: Type.String({ description: 'Name of the file in the form, or `workflow.yaml`' }),
-  line: Type.Integer({ description: 'From 1; 0: unknown' }),
-  column: Type.Integer({ description: 'From 1; 0: unknown' }),
-  rule: Type.String({ description: 'Stable name of the rule, for example `unknown-key`' }),
-  severity: Type.Enum(['error', 'warning', 'info']),
-  message: Type.String(),
-  hint: Type.String({ description: 'How to fix it, or empty' }),
-})
 
 export const lintWorkflow = route(
   {
@@ -33,7 +23,7 @@ export const lintWorkflow = route(
       200: Type.Object({
         valid: Type.Boolean({ description: 'False: the file has errors, and an upload would be refused' }),
         problems: Type.Array(WorkflowProblem),
-        graph: Type.Optional(Graph),
+        graph: Type.Optional(WorkflowGraph),
       }),
     },
     errors: ['invalid_workflow', 'payload_too_large', 'unsupported_media_type', 'unavailable'],

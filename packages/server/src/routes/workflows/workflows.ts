@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closed, named, Pagination, picked, TOOL, WorkflowKind } from '@scanfarm/contracts'
+import { closed, named, Pagination, picked, TOOL, WorkflowKind, WorkflowProblem } from '@scanfarm/contracts'
 import { placeOf, type WorkflowEntry } from '@scanfarm/language'
 import type { Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
@@ -228,16 +228,7 @@ const WorkflowDetail = Type.Object({
   modules: Type.Array(Type.Unknown()),
   triggers: Type.Array(Type.Unknown()),
   dependencies: Type.Unknown(),
-  problems: Type.Array(
-    Type.Object({
-      line: Type.Integer(),
-      column: Type.Integer(),
-      rule: Type.String(),
-      severity: Type.Enum(['error', 'warning', 'info']),
-      message: Type.String(),
-      hint: Type.String(),
-    }),
-  ),
+  problems: Type.Array(Type.Omit(WorkflowProblem, ['file'])),
 })
 
 export const getWorkflow = route(

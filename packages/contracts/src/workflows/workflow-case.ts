@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { StepStatus } from './runs/run-status.ts'
-import { closed } from './objects.ts'
+import { StepStatus } from '../runs/run-status.ts'
+import { closed } from '../objects.ts'
 
 /** A text, or bytes that are no text. */
 export const CaseContent = Type.Union([Type.String(), closed({ base64: Type.String() })])
