@@ -140,8 +140,10 @@ const createDatabase = async (template: string | undefined): Promise<OpenDatabas
     sql: (text, values) => asSuperuser((client) => client.query(text, values), url),
     [Symbol.asyncDispose]: async () => {
       pools.delete(url)
-      await pool.end()
+      // It waits for open statements, which the drop ends.
+      const closed = pool.end()
       await asSuperuser((client) => client.query(`drop database ${name} with (force)`))
+      await closed
     },
   }
 }

@@ -47,6 +47,15 @@ describe('rows read with old statistics', () => {
     expect(read).toBeLessThan(REACH)
   })
 
+  test('A submit of runs that it may send reads few others that wait, whatever their priority', async () => {
+    await submitted(db.store, {}, targets(CROWD))
+    for (const priority of ['low', 'normal', 'high'] as const) {
+      const { jobId } = await submitted(db.store, { priority }, targets(1))
+      const fill = `select fill_outbox(j, '{}', null, 2000) from jobs j where job_id = $1`
+      expect(await rowsRead(fill, [jobId], 'outbox')).toBeLessThan(REACH)
+    }
+  })
+
   test('A local claim reads the runs that it takes, however many distributed runs wait', async () => {
     const workerId = await joined(db.runStore)
     await submitted(db.store, {}, targets(CROWD))

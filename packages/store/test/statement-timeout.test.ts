@@ -15,10 +15,13 @@ const pool = (url: string, log?: (message: string, facts: object) => void): pg.P
   openPool({ url, poolSize: 1, applicationName: 'bounded', statementTimeoutMs: TIMEOUT_MS }, log)
 
 const noneSleeps = (): Promise<unknown> =>
-  until(async () => {
-    const text = `select from pg_stat_activity where application_name = 'bounded' and state = 'active'`
-    return (await db.sql(text)).rowCount === 0
-  })
+  until(
+    async () => {
+      const text = `select from pg_stat_activity where application_name = 'bounded' and state = 'active'`
+      return (await db.sql(text)).rowCount === 0
+    },
+    { limitMs: 10_000 },
+  )
 
 test('A statement that takes too long is ended on the server, and its connection stays usable', async () => {
   const own = pool(db.url)

@@ -31,10 +31,12 @@ const expectUntouched = async (jobId: string): Promise<void> => {
 }
 
 test('A Redis that is killed and restarted empty loses and repeats no run', async () => {
+  const { redis } = cluster
+  if (redis === undefined) throw new Error('the cluster should have a Redis')
   const jobId = await startJob()
-  await cluster.redis?.kill()
+  await redis.kill()
   await delay(REDIS_AWAY_MS)
-  await cluster.redis?.start()
+  await redis.start()
   await expectUntouched(jobId)
 })
 

@@ -12,7 +12,7 @@ export interface DispatcherParts {
   readonly outbox: Pick<Store['outbox'], 'take' | 'takeableClasses' | 'remove'>
   readonly workers: Pick<Store['workers'], 'liveCapabilities'>
   readonly queue: Pick<RunQueue, 'add' | 'waiting'>
-  /** Maximum messages of one class and priority in the queue; 20,000 if missing. */
+  /** Maximum messages of one class and priority in the queue, those of new jobs aside; 20,000 if missing. */
   readonly maxQueued?: number
   /** Receives the number of rows that were added to the queue. */
   onSent?(count: number): void

@@ -54,8 +54,8 @@ export const makeSubmits = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
    * infrastructure is created in the same transaction, and `fields` are stored for copies. A key that exists resolves to
    * the stored response if the request hash is the same, and is rejected (`idempotency_conflict`) if not. `schedule` is
    * created with the job, which counts as its first execution. With `send`, up to that many outbox rows are stored as
-   * sent, unless older or more urgent ones of the class wait; if the caller dies before it has added them to the queue,
-   * a dispatcher takes them as stale.
+   * sent: none while more urgent ones of the class wait, and 100 at most while others of its priority do. If the caller
+   * dies before it has added them to the queue, a dispatcher takes them as stale.
    */
   async submit(
     draft: JobDraft,
