@@ -26,6 +26,8 @@ export interface StepClosed {
   readonly exitCode?: number
   readonly durationMs: number
   readonly completedAt: Date
+  /** Of a step inside an item of a loop: calls back when the item has ended, unless another attempt executes it again. */
+  readonly afterItem?: (note: () => void) => void
 }
 
 export interface ArtifactFound {

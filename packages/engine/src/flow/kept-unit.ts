@@ -87,8 +87,8 @@ export interface ResumeService {
   end(key: string, unit: KeptUnit | undefined): Promise<void>
   /** Undefined: no earlier attempt has begun the loop of this unit, or it has to be repeated. */
   findItems(key: string): BegunLoop | undefined
-  /** The items that ended are not executed: records the rows of those that failed. */
-  takeOverItems(key: string, nextSeq: () => number): void
+  /** The items that ended are not executed: records their rows. */
+  takeOverItems(key: string, nextSeq: () => number, uniqueKey: (key: string) => string): void
   /** Whether the items of the loop can be noted. `take`: what has changed since it was called before. */
   openItems(key: string, take: () => KeptItems): boolean
   /** An item of the loop has ended. */

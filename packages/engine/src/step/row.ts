@@ -30,6 +30,7 @@ const closedOf = (
     errorMessage: run.recordable(closing.error ?? '', MAX_COMMAND),
     exports: closing.exports ?? {},
     ...(closing.exitCode === undefined ? {} : { exitCode: closing.exitCode }),
+    ...(at.afterItem === undefined ? {} : { afterItem: at.afterItem }),
     durationMs: Math.max(0, Math.round(run.ports.monotonic() - from)),
     completedAt: run.ports.now(),
   }
@@ -50,16 +51,27 @@ export const ownRow =
 /** The rows of one item of a loop. */
 export interface ItemRows {
   readonly open: OpenRow
-  /** The item has ended, with its actions: its rows are recorded, unless another attempt executes it again. */
-  record(): void
+  /** For its rows, and those of its actions and of steps inside it. */
+  readonly afterItem: NonNullable<StepContext['afterItem']>
+  /** The item does nothing more. `hasEnded`: another attempt does not execute it again. */
+  record(hasEnded: boolean): void
 }
 
-/** Records steps only if they fail or do not do all, and only the first few: for the items of a loop. */
-export const rowsOfFailures = (most: number, rowsBefore = 0): (() => ItemRows) => {
+/**
+ * Records steps only if they fail or do not do all, and only the first few: for the items of a loop. `around`: of the
+ * item that the loop is inside of.
+ */
+export const rowsOfFailures = (
+  most: number,
+  rowsBefore = 0,
+  around: ItemRows['afterItem'] = (note) => note(),
+): (() => ItemRows) => {
   let rows = rowsBefore
   return () => {
     const kept: (() => void)[] = []
+    const notes: (() => void)[] = []
     return {
+      afterItem: (note) => void notes.push(note),
       open(at, command) {
         const { run } = at.module
         const from = run.ports.monotonic()
@@ -83,8 +95,9 @@ export const rowsOfFailures = (most: number, rowsBefore = 0): (() => ItemRows) =
           },
         }
       },
-      record() {
+      record(hasEnded) {
         for (const one of kept) one()
+        if (hasEnded) for (const note of notes) around(note)
       },
     }
   }

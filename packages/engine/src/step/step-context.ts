@@ -52,6 +52,8 @@ export interface StepContext {
   readonly limits: readonly StepLimit[]
   /** When its commands may run, if it has a part of what the run may send in a second. */
   readonly turns?: Turns
+  /** Of steps inside an item of a loop. */
+  readonly afterItem?: StepClosed['afterItem']
   /** Trace of the enclosing step in the module's list; missing if the step is not counted. */
   readonly trace?: StepTrace
 }

@@ -281,7 +281,7 @@ const loop = async (
   const { slots } = run.input
   const variable = at.step.variable ?? 'item'
   const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
-  const rowsOfItem = rowsOfFailures(run.limits.foreachFailedRows, rowsBefore)
+  const rowsOfItem = rowsOfFailures(run.limits.foreachFailedRows, rowsBefore, at.afterItem)
   await pool(
     own,
     width,
@@ -296,14 +296,15 @@ const loop = async (
       }
       scope.setAll(loopVariables(variable, value, index + 1))
       const rows = rowsOfItem()
-      const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows.open)
+      const { afterItem } = rows
+      const outcome = await at.module.runStep({ ...at, step: inner, scope, afterItem }, rows.open)
       const hasEnded = !signalOf(at).aborted
       const text = 'output' in outcome && outcome.output !== '' ? `${outcome.output}\n` : ''
       if (text !== '' && !run.signal.aborted) await file?.write(Buffer.from(text))
+      const isRepeated = !hasEnded && run.signal.aborted
       // From here on without a pause: what is noted of the loop has all of an item or nothing.
-      rows.record()
-      // It has not ended: another attempt executes it again.
-      if (!hasEnded && run.signal.aborted) return
+      rows.record(!isRepeated)
+      if (isRepeated) return
       tally.add(outcome)
       const isKept = text !== '' && outputs.add(index, text)
       if (hasEnded) await ended?.(index, isKept ? text : '')

@@ -135,14 +135,19 @@ export const openLedger = async (
   const { run } = at.module
   const { resume } = run.input
   const ledger = new Ledger(at, counts)
-  if (resume?.openItems(at.key, () => ledger.take()) !== true) return {}
+  // The outer loop begins the whole item again.
+  if (at.afterItem !== undefined || resume?.openItems(at.key, () => ledger.take()) !== true) return {}
   const begun = resume.findItems(at.key)
   if (begun === undefined) return { ledger }
   if (!(await beginsWith(items(), begun.items))) {
     resume.stop(`the items of step ${at.step.name} have changed`)
     return { ledger }
   }
-  resume.takeOverItems(at.key, () => run.nextSeq())
+  resume.takeOverItems(
+    at.key,
+    () => run.nextSeq(),
+    (key) => run.uniqueKey(key),
+  )
   for (const found of begun.artifacts) run.input.recorder.artifact(found)
   ledger.restore(begun.items)
   return { ledger, begun }

@@ -126,13 +126,14 @@ export class RunRecorder implements Recorder {
     }
   }
 
-  stepClosed(closed: StepClosed, counts: boolean): void {
+  stepClosed({ afterItem = (note) => note(), ...closed }: StepClosed, counts: boolean): void {
     const step = this.#openSteps.get(closed.key)
     if (this.#stepsWithoutRow.delete(closed.key) && counts) this.buffer.countStep()
     if (step === undefined) return
     this.#openSteps.delete(closed.key)
     step.close(closed, this.#keepLog(step))
-    this.#options.journal?.()?.stepClosed(closed, counts, step)
+    const journal = this.#options.journal?.()
+    if (journal !== undefined) afterItem(() => journal.stepClosed(closed, counts, step))
     this.buffer.step(step)
     if (counts) this.buffer.countStep()
   }

@@ -150,8 +150,8 @@ export class Journal implements ResumeService {
     return this.#stopped ? undefined : this.#loops.find(key)
   }
 
-  takeOverItems(key: string, nextSeq: () => number): void {
-    this.addRows(key, this.#loops.takeOver(key), nextSeq)
+  takeOverItems(key: string, nextSeq: () => number, uniqueKey: (key: string) => string): void {
+    this.addRows(key, this.#loops.takeOver(key, uniqueKey), nextSeq)
   }
 
   openItems(key: string, take: () => KeptItems): boolean {

@@ -42,15 +42,18 @@ export class Loops {
 
   find(key: string): BegunLoop | undefined {
     const found = this.#earlier.get(key)
-    return found && { items: found.items, rows: found.rows.length, artifacts: found.artifacts }
+    if (found === undefined) return undefined
+    const failed = found.rows.filter((row) => row.key.startsWith(`${key}/failed-`))
+    return { items: found.items, rows: failed.length, artifacts: found.artifacts }
   }
 
   /** The rows to record. A loop that is repeated in this attempt begins at its first item. */
-  takeOver(key: string): readonly KeptRow[] {
+  takeOver(key: string, uniqueKey: (key: string) => string): readonly KeptRow[] {
     const rows = this.#earlier.get(key)?.rows ?? []
     this.#earlier.delete(key)
     this.ended(key)
-    return rows
+    // Items that are executed now have rows with the same keys.
+    return rows.map((row) => ({ ...row, key: uniqueKey(row.key.replace(/#\d+$/, '')) }))
   }
 
   open(key: string, take: () => KeptItems): void {

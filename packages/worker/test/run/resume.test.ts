@@ -232,6 +232,63 @@ test('a drained loop leaves out the items that ended, and joins outputs, failure
   ])
 })
 
+test('an item that is executed again has its rows once, and items that ended keep theirs', async () => {
+  const target = freshName()
+  const isLast = `[ [[word]] -gt 2 ]`
+  const right = `[ [[word]] != 2 ] || { ${noted(target, 'three')}; ${waitFor(`${record}/${target}-go`)}; }`
+  const loop: Step = {
+    name: 'each',
+    type: 'foreach',
+    input: '{{Output}}/list',
+    variable: 'word',
+    threads: '2',
+    step: {
+      name: 'item',
+      type: 'parallel-steps',
+      parallel_steps: [bash('left', isLast), bash('right', right)],
+      on_error: [{ action: 'run', type: 'bash', command: ': [[word]]' }],
+    },
+    on_error: [{ action: 'continue' }],
+  }
+  const runId = await drained(target, [bash('list', 'seq 9 > {{Output}}/list'), loop], 4)
+  await release(target)
+  await using _ = harness.executor(eager)
+  expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
+  expect(await executions(target, 'three')).toBe('1\n2\n')
+  const steps = await harness.steps(runId)
+  const rowsOf = (name: string): string[] =>
+    steps.filter((step) => step.step_name === name).map(({ command }) => command)
+  expect(rowsOf('item')).toHaveLength(2)
+  expect(rowsOf('item-on_error-1')).toEqual([': 1', ': 2'])
+  const words = Array.from({ length: 9 }, (_word, index) => String(index + 1))
+  expect(rowsOf('left').sort()).toEqual(words.map((word) => `[ ${word} -gt 2 ]`))
+  expect(rowsOf('right')).toHaveLength(9)
+})
+
+test('a drained loop inside an item of a loop begins again at its first item', async () => {
+  const target = freshName()
+  const note = `echo [[outer]][[inner]] >> ${record}/${target}-all`
+  const wait = `[ [[outer]][[inner]] != 24 ] || { ${noted(target, 'three')}; ${waitFor(`${record}/${target}-go`)}; }`
+  const loopOver = (variable: string, step: Step): Step => ({
+    name: variable,
+    type: 'foreach',
+    input: '{{Output}}/list',
+    variable,
+    threads: '1',
+    step,
+  })
+  const loop = loopOver('outer', loopOver('inner', bash('item', `${note}; ${wait}`)))
+  const runId = await drained(target, [bash('list', 'seq 4 > {{Output}}/list'), loop], 2)
+  await release(target)
+  await using _ = harness.executor(eager)
+  expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
+  const pairs = [1, 2, 3, 4].flatMap((outer) => [1, 2, 3, 4].map((inner) => `${outer}${inner}`))
+  expect((await executions(target, 'all')).trimEnd().split('\n')).toEqual([
+    ...pairs.slice(0, 8),
+    ...pairs.slice(4),
+  ])
+})
+
 type RetryFrom = Parameters<typeof harness.store.jobs.retry>[2]
 
 /** The number of a retry, after its end. */
