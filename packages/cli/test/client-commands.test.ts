@@ -716,9 +716,12 @@ describe('scopes and the never-scan list', () => {
     expect(found.out).toMatch(/^1 run from \S+ to \S+\. Runs from before \S+ are not kept\. It is known of/m)
     const none = await run(['was-it-us', '198.51.100.8', '--from', '2026-01-01', '--to', '2026-01-02'])
     expect(none.out).toMatch(/^No run from 2026-01-01T00:00:00\.000Z to 2026-01-02T00:00:00\.000Z\./)
-    expect((await run(['was-it-us', '198.51.100.0/24'])).err).toContain(
-      'is not the address or name of one host',
-    )
+    for (const text of ['', ' ', '198.51.100.0/24', 'http://a.example/', 'a.example:80'])
+      expect((await run(['was-it-us', text])).err).toContain(
+        `scanfarm: address: ${JSON.stringify(text)} is not the address or name of one host: give one like 198.51.100.7, 2001:db8::7 or www.example.com\n`,
+      )
+    for (const text of ['[2001:DB8::7]', '2001:db8::7', 'WWW.a.example.'])
+      expect((await run(['was-it-us', text])).code).toBe(0)
     expect((await run(['was-it-us', 'a.example', '--from', 'noon'])).err).toContain('"noon" is no time')
     expect(
       (await run(['was-it-us', 'a.example', '--from', '2026-02-01', '--to', '2026-01-01'])).err,

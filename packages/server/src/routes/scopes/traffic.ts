@@ -42,7 +42,6 @@ export const findTraffic = route(
     role: 'viewer',
     query: closed({
       address: Type.String({
-        minLength: 1,
         maxLength: MAX_TARGET_LENGTH,
         description: 'Address or name of a host',
       }),
@@ -60,7 +59,10 @@ export const findTraffic = route(
   async ({ store }, { query }) => {
     const search = hostSearchOf(query.address.trim())
     if (search === undefined)
-      throw wrongField('/address', `${JSON.stringify(query.address)} is not the address or name of one host`)
+      throw wrongField(
+        '/address',
+        `${JSON.stringify(query.address)} is not the address or name of one host: give one like 198.51.100.7, 2001:db8::7 or www.example.com`,
+      )
     const to = timeOf('to', query.to, Date.now())
     const from = timeOf('from', query.from, to.getTime() - DAY_MS)
     if (from > to) throw wrongField('/from', 'must not be after to')
