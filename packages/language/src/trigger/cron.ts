@@ -9,6 +9,8 @@ const WORDS = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i
 const EVERY = /^@every\s+(\S+)$/i
 /** `/10` and, as weekday, `7/2`: Croner reads the first as all multiples, and never fires for the second. */
 const STEP_FROM_NOTHING = /(?:^|[\s,])(?:\/|7\/\S*$)/
+/** A field with every value, which restricts no days. */
+const EVERY_VALUE = /^(?:.*,)?\*(?:\/0*1)?(?:,.*)?$/
 /** A trigger fires at most once a minute. */
 const SHORTEST_MS = 60_000
 const LONGEST_MS = 366 * 24 * 60 * SHORTEST_MS
@@ -32,8 +34,10 @@ export const parseCron = (schedule: string, timezone: string): FireTimes => {
     )
   if (STEP_FROM_NOTHING.test(schedule.trim()))
     throw new Error('a step needs * or the first value, for example */10 or 5/10')
+  // Of restricted days and weekdays either fires. To Croner `*/1` is a restriction, to Osmedeus and cron it is none.
+  const plain = fields.map((field) => (EVERY_VALUE.test(field) ? '*' : field)).join(' ')
   // Ranges without an end, `5/15`, are steps from 5 to the last value, as in Osmedeus.
-  return new Cron(schedule.trim(), { timezone, paused: true, sloppyRanges: true })
+  return new Cron(plain, { timezone, paused: true, sloppyRanges: true })
 }
 
 const everyInterval = (interval: string): FireTimes => {
