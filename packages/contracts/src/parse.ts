@@ -121,6 +121,8 @@ const fieldError = (error: ErrorObject): FieldError | undefined => {
     case 'if':
       return undefined
     default:
+      if (/^min(Length|Items|Properties)$/.test(keyword) && text('limit') === '1')
+        return { path: instancePath, message: 'must not be empty' }
       return { path: instancePath, message: error.message ?? `breaks the rule ${keyword}` }
   }
 }

@@ -39,6 +39,16 @@ test('a failed union is reported as one error', () => {
   ])
 })
 
+test('an empty text, list or object is refused as empty', () => {
+  const schema = Type.Object({
+    text: Type.String({ minLength: 1 }),
+    list: Type.Array(Type.String(), { minItems: 1 }),
+    record: Type.Record(Type.String(), Type.String(), { minProperties: 1 }),
+  })
+  const empty = ['/text', '/list', '/record'].map((path) => ({ path, message: 'must not be empty' }))
+  expect(refused(() => compile(schema)({ text: '', list: [], record: {} })).details).toEqual(empty)
+})
+
 test('values of a body are not coerced', () => {
   const error = refused(() => compile(Type.Object({ n: Type.Integer() }))({ n: '1' }))
   expect(error.details).toEqual([{ path: '/n', message: 'must be integer' }])
