@@ -7,8 +7,9 @@ const ONCE = 'workflow:once'
 const KINDS = ['address', 'network', 'domain'] as const
 
 /** How people write limits: lines like `address:rate=10,runs=2`. Throws an Error that tells the form. */
-export const limitsOfLines = (lines: readonly string[]): Limits =>
-  Object.fromEntries(
+export const limitsOfLines = (lines: readonly string[]): Limits => {
+  const kinds = new Set<string>()
+  return Object.fromEntries(
     lines.map((line) => {
       if (line === ONCE) return ['workflow_once', true]
       const [, kind, ...parts] = LINE.exec(line) ?? []
@@ -16,10 +17,13 @@ export const limitsOfLines = (lines: readonly string[]): Limits =>
         throw new Error(
           `Write the limit "${line}" like address:rate=10,runs=2, network:runs=5, domain:rate=50 or ${ONCE}.`,
         )
+      if (kinds.has(kind)) throw new Error(`Write one limit for ${kind}, like ${kind}:rate=10,runs=2.`)
+      kinds.add(kind)
       const values = parts.flatMap((part) => (part === undefined ? [] : [part.split('=')]))
       return [`per_${kind}`, Object.fromEntries(values.map(([name, value]) => [name, Number(value)]))]
     }),
   )
+}
 
 export const limitLines = (limits: Limits | undefined): string[] => [
   ...KINDS.flatMap((kind) => {

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { until } from '@scanfarm/testing'
 import { type Page, refusalOf, useConsole } from './harness.ts'
 import { NARROW, resize, WIDE } from './screens.ts'
 
@@ -250,14 +251,31 @@ test('A target out of a scope is refused, the job says why, and the command that
   await form.getByLabel('Name').fill('shop')
   await form.getByLabel(/^Allowed/).fill('*.shop.test')
   await form.getByLabel(/^Denied/).fill('pay.shop.test')
-  await form.getByLabel(/^When runs may scan/).fill('at night')
+  await form.getByLabel(/^When runs may scan/).fill('22-6')
   await form.getByRole('button', { name: 'Create' }).click()
-  await form.getByText('Write the window "at night" like 22:00-06:00').waitFor()
+  await form.getByText('Write the window "22-6" like 22:00-06:00').waitFor()
   await form.getByLabel(/^When runs may scan/).fill('00:00-00:00')
   await form.getByLabel(/^Limits of its runs/).fill('address:10')
   await form.getByRole('button', { name: 'Create' }).click()
   await form.getByText('Write the limit "address:10" like address:rate=10,runs=2').waitFor()
+  await form.getByLabel(/^Limits of its runs/).fill('address:rate=10\naddress:runs=2')
+  await form.getByRole('button', { name: 'Create' }).click()
+  await form.getByText('Write one limit for address, like address:rate=10,runs=2').waitFor()
+  await form.getByLabel(/^Allowed/).fill('*.shop.test, 10.0.0.1')
   await form.getByLabel(/^Limits of its runs/).fill('address:rate=10,runs=2\nworkflow:once')
+  await resize(page, NARROW)
+  await form.getByLabel('Note').fill('of the customer')
+  farm().problems.expect(/POST \/api\/scopes: 400/)
+  await form.getByRole('button', { name: 'Create' }).click()
+  const problem = form.getByText('must not contain spaces')
+  await until(() =>
+    problem.evaluate((element) => {
+      const { x, y, height } = element.getBoundingClientRect()
+      return element.contains(document.elementFromPoint(x + 1, y + height / 2))
+    }),
+  )
+  await resize(page, WIDE)
+  await form.getByLabel(/^Allowed/).fill('*.shop.test')
   await form.getByRole('button', { name: 'Create' }).click()
   const row = page.getByRole('row', { name: /shop/ })
   await row.getByText('00:00-00:00').waitFor()

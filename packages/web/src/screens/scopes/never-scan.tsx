@@ -27,7 +27,7 @@ const FILTERS: readonly Filter[] = [{ name: 'search', label: 'Entry or reason' }
 
 const ENTRY: FieldRow = [
   text('entry', 'Host, domain or network', {
-    hint: 'A name also forbids what is below it.',
+    hint: 'A name also forbids what is below it. A URL forbids only requests below it, not its host.',
     placeholder: '10.1.0.0/16',
     required: true,
   }),

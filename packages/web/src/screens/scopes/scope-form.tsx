@@ -26,7 +26,7 @@ export const windowText = ({ days, from, to }: Window): string =>
 
 /** The API says what is wrong with days and times. */
 const windowOf = (line: string): Window => {
-  const [, days, from, to] = /^(?:([a-z, ]+?)\s+)?([\d:]+)\s*-\s*([\d:]+)$/i.exec(line) ?? []
+  const [, days, from, to] = /^(?:([a-z, ]+?)\s+)?(\d\d:\d\d)\s*-\s*(\d\d:\d\d)$/i.exec(line) ?? []
   if (from === undefined || to === undefined)
     throw new Error(`Write the window "${line}" like 22:00-06:00 or mon,tue 22:00-06:00.`)
   return {

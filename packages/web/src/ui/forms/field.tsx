@@ -1,4 +1,4 @@
-import { use, useEffect, useId, useState, type ComponentProps, type ReactNode } from 'react'
+import { use, useEffect, useId, useRef, useState, type ComponentProps, type ReactNode } from 'react'
 import { FormErrors, problemOf } from './form-errors.ts'
 
 /** Texts by the names of their inputs. */
@@ -11,12 +11,21 @@ interface FormProps {
   readonly children: ReactNode
 }
 
+const PROBLEM = '.field-problem, [role="alert"]'
+
 /** Calls `onSubmit` with the text of every named input, and with the files of those for files. */
 export const Form = ({ onSubmit, error, children }: FormProps) => {
   const [names] = useState(() => new Set<string>())
+  const form = useRef<HTMLFormElement>(null)
+  // In a long form it may be out of view.
+  useEffect(() => {
+    const first = error ? form.current?.querySelector(PROBLEM) : undefined
+    first?.scrollIntoView({ block: 'center' })
+  }, [error])
   return (
     <FormErrors value={{ error, names }}>
       <form
+        ref={form}
         className="stack form"
         onSubmit={(event) => {
           event.preventDefault()
