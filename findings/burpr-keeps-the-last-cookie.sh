@@ -2,7 +2,7 @@
 # A request that Burp Suite has shown is saved as text and repeated by a script. In HTTP/2 cookies "MAY be split into separate header fields", which must be joined by "; " when they leave it (RFC 7540, section 8.1.2.5). The parts of a form with files stand between lines that end with carriage return and line feed (RFC 2046, section 5.1.1), and a body of bytes may have either.
 # One would guess that burpr (PyPI), "a Burp Suite request parser", returns all cookies and the body as it was, as its requests are made with them.
 # It keeps the last of the lines with one name: of the session and a token in two Cookie lines the session is gone. It removes each carriage return of the body, and keeps the Content-Length of the body that was longer.
-# There is no error. The request is sent without its session, so a finding is not seen again, and servers find no part in a form.
+# There is no error. The request is sent without its session, so a finding is not seen again, and the form has lost the ends of lines that the RFC wants.
 # Cookies in one line are kept.
 # Seen with burpr 0.3.0.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proxies and browsers keep requests as HAR: lists of headers, cookies and posted parameters, each with name and value, which may repeat, or the text that was posted (HAR 1.2). httpsnippet (npm) makes commands and programs of it, to repeat a request that a scan has found.
 # One would guess that each of them sends the request of the file.
-# curl, Python and fetch escape the value of a cookie again: a=b/c+d, whose characters all may stand in a cookie (RFC 6265, section 4.1.1), becomes a%3Db%2Fc%2Bd, which no server undoes, so the session is not found. Of two headers of one name the last is sent.
+# curl, Python and fetch escape the value of a cookie again: a=b/c+d, whose characters all may stand in a cookie (RFC 6265, section 4.1.1), becomes a%3Db%2Fc%2Bd, and a server that takes the value as it stands does not find the session. Of two headers of one name the last is sent.
 # curl does not escape posted parameters, and Python does: "p&q=r" becomes a parameter of its own. fetch joins two parameters of one name, and reads the backslash of a text as an escape. Python and fetch round large numbers. Programs in PHP have null for true and false.
 # There is no error. A request that is repeated so does not show the finding, which looks mended.
 # Seen with httpsnippet 3.0.10, requests 2.34.2 and the curl of Debian 12.
