@@ -18,7 +18,7 @@ export const setShare = route(
     endpoint: 'PUT /shares',
     summary: 'Set how many shares of the workers the runs of an owner get',
     description:
-      'Among the waiting runs of one priority, owners get runs started in proportion to their weight (default 1), and the jobs of one owner share equally. It applies to what is queued from now.',
+      'Among the waiting runs of one priority, owners get runs started in proportion to their weight (default 1), and the jobs of one owner share equally. Both apply to what is queued from now; up to 20,000 runs of a priority may be queued already.',
     role: 'admin',
     body: Share,
     responses: { 200: wrapped(Share) },
