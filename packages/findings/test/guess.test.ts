@@ -82,7 +82,13 @@ test.each<[string, object]>([
   const text = JSON.stringify(report)
   const found = format === 'masscan' ? 2 : 1
   expect(await opened(`Begun\n${text}\nDone in 3 s\n`)).toEqual({ format, found, errors: 0 })
-  expect(await opened(`${text}\nConnection refused\n`)).toEqual({ format, found, errors: 1 })
+  for (const line of [
+    'Connection refused',
+    'Killed',
+    'Segmentation fault (core dumped)',
+    'stopped after 10 %',
+  ])
+    expect(await opened(`${text}\n${line}\n`)).toEqual({ format, found, errors: 1 })
 })
 
 test.each([

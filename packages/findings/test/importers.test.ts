@@ -129,9 +129,19 @@ describe('nmap', () => {
     expect(report.assets[0]?.dns_records).toEqual(['PTR pool.example'])
     const named = (address: string, open: number) =>
       host(address, `<hostname name="a.example" type="user"/>${PTR}`, port(open))
-    expect(
-      values(await guess(`<nmaprun>${named('192.0.2.1', 80)}${named('192.0.2.2', 443)}</nmaprun>`)),
-    ).toEqual(['ip a.example 80', 'port a.example:80 80', 'ip a.example 80 443', 'port a.example:443 443'])
+    const [one, other] = [named('192.0.2.1', 80), named('192.0.2.2', 443)]
+    const first = ['ip a.example 80', 'port a.example:80 80']
+    expect(values(await guess(`<nmaprun>${one}${other}</nmaprun>`))).toEqual([
+      ...first,
+      'ip a.example 80 443',
+      'port a.example:443 443',
+    ])
+    // Another scan begins.
+    expect(values(await guess(`<nmaprun>${one}</nmaprun><nmaprun>${other}</nmaprun>`))).toEqual([
+      ...first,
+      'ip a.example 443',
+      'port a.example:443 443',
+    ])
   })
 
   test.each([
@@ -947,6 +957,7 @@ describe('Vulnerabilities of packages', () => {
   test.each([
     [OSV, 'pkg:npm/left@1.0.0'],
     [YARN_4, 'pkg:npm/left@1.0.0'],
+    [JSON.stringify(OSV).replaceAll('"npm"', '"constructor"'), undefined],
     [JSON.stringify(PIP).replace('jin', 'Jin_ja'), 'pkg:pypi/jin-ja@1'],
     [JSON.stringify(OLD_NPM).replace('"left"', '"@a/left"'), 'pkg:npm/%40a/left@1.0.0'],
     [NPM, undefined],

@@ -42,6 +42,8 @@ describe('the schedule of a trigger', () => {
     '* * * *',
     '/10 * * * *',
     '0 0 * * 7/2',
+    '99,* * * * *',
+    '0 0 */1, * *',
   ])('are not read from %j', (schedule) =>
     expect(cronProblem(schedule, 'UTC')).toContain('is not a cron expression'),
   )

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { codeOf, unless } from './errors.ts'
 import { Folder, type PathHandle } from './path-handle.ts'
 
@@ -18,6 +19,9 @@ export interface TreeOptions {
 
 /** Each level holds a descriptor. */
 const MAX_DEPTH = 200
+/** Entries are opened without waiting: after this many, of all folders, other work has a turn. */
+const ENTRIES_AT_ONCE = 200
+let entries = 0
 const SLASH = Buffer.from('/')
 
 /** All entries below a folder, in the order of their names. Links are not followed. */
@@ -35,6 +39,8 @@ export async function* entriesBelow(
     }),
   )
   for (const name of names) {
+    entries += 1
+    if (entries % ENTRIES_AT_ONCE === 0) await setImmediate()
     using handle = openIfPresent(folder, name)
     if (handle === undefined) continue
     yield { parent: folder, name, path: Buffer.concat([...above, name]), handle }

@@ -91,6 +91,24 @@ test('names that are not UTF-8 are listed and removed', async () => {
   expect(existsSync(root)).toBe(false)
 })
 
+test('other work has turns while a large tree is walked', async () => {
+  for (let n = 0; n < 20; n++) {
+    mkdirSync(join(root, `of-${n}`))
+    for (let m = 0; m < 40; m++) writeFileSync(join(root, `of-${n}`, `${m}`), '')
+  }
+  let turns = 0
+  let next: NodeJS.Immediate | undefined
+  const count = (): void => {
+    turns += 1
+    next = setImmediate(count)
+  }
+  count()
+  using folder = Folder.at(root)
+  expect(await Array.fromAsync(entriesBelow(folder))).toHaveLength(822)
+  clearImmediate(next)
+  expect(turns).toBeGreaterThan(3)
+})
+
 const asRoot = process.getuid?.() === 0 ? test : test.skip
 asRoot('a link is given to a user itself, not its target', () => {
   symlinkSync(join(base, 'outside'), join(root, 'link'))

@@ -1,6 +1,6 @@
 import { isThere, runPath, linesOf, type FileScope } from '@scanfarm/functions'
 import { namesHost } from '@scanfarm/contracts'
-import { authored, data, fromJson, toJson, type Value } from '@scanfarm/language'
+import { authored, data, fromJson, toJson, type StepType, type Value } from '@scanfarm/language'
 import { evaluate } from '../step/evaluate.ts'
 import { inTurn } from '../runner/command.ts'
 import { type StepContext, interruption, signalOf, turnsOf } from '../step/step-context.ts'
@@ -125,6 +125,9 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
   return await endOf(at, tally, outputs)
 }
 
+/** Steps that contain others show nothing themselves. */
+const CONTAINERS: ReadonlySet<string> = new Set<StepType>(['parallel-steps', 'foreach'])
+
 /** Outputs of items that were not executed here. */
 const joinOutputs = async (
   at: StepContext,
@@ -134,7 +137,7 @@ const joinOutputs = async (
   const { step = at.step } = at.step
   for (const [index, text] of further) {
     outputs.add(index, text)
-    await show({ ...at, step }, text)
+    if (!CONTAINERS.has(step.type)) await show({ ...at, step }, text)
   }
 }
 

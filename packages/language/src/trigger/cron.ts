@@ -34,10 +34,12 @@ export const parseCron = (schedule: string, timezone: string): FireTimes => {
     )
   if (STEP_FROM_NOTHING.test(schedule.trim()))
     throw new Error('a step needs * or the first value, for example */10 or 5/10')
-  // Of restricted days and weekdays either fires. To Croner `*/1` is a restriction, to Osmedeus and cron it is none.
-  const plain = fields.map((field) => (EVERY_VALUE.test(field) ? '*' : field)).join(' ')
   // Ranges without an end, `5/15`, are steps from 5 to the last value, as in Osmedeus.
-  return new Cron(plain, { timezone, paused: true, sloppyRanges: true })
+  const options = { timezone, paused: true, sloppyRanges: true }
+  const written = new Cron(fields.join(' '), options)
+  if (!fields.some((field) => EVERY_VALUE.test(field))) return written
+  // Of restricted days and weekdays either fires. To Croner `*/1` is a restriction, to Osmedeus and cron it is none.
+  return new Cron(fields.map((field) => (EVERY_VALUE.test(field) ? '*' : field)).join(' '), options)
 }
 
 const everyInterval = (interval: string): FireTimes => {

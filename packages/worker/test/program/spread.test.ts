@@ -125,12 +125,22 @@ test('details that items hide are hidden when other workers execute them', async
   const hidden = bash('one', 'echo hidden', { suppress_details: true })
   const runId = await submitted(cluster, freshName(), [
     bash('list', 'seq 1 3 > {{Output}}/list'),
-    { name: 'each', type: 'foreach', input: '{{Output}}/list', spread: { batch: '2' }, step: hidden },
+    ...[hidden, { name: 'both', type: 'parallel-steps' as const, parallel_steps: [hidden] }].map(
+      (step): Step => ({
+        name: 'each',
+        type: 'foreach',
+        input: '{{Output}}/list',
+        spread: { batch: '2' },
+        step,
+      }),
+    ),
   ])
   expect(await ended(cluster, runId)).toMatchObject({ outcome: 'clean' })
-  const [, each] = await cluster.steps(runId)
-  expect(each?.items_job_id).not.toBe('')
-  expect(each?.output).toBe('3 items: 3 completed, 0 failed, 0 skipped\n')
+  const loops = (await cluster.steps(runId)).filter(({ step_name: name }) => name === 'each')
+  expect(loops.map(({ items_job_id: job }) => job !== '')).toEqual([true, true])
+  expect(loops.map(({ output }) => output)).toEqual(
+    loops.map(() => '3 items: 3 completed, 0 failed, 0 skipped\n'),
+  )
 })
 
 test('a batch gets the files of its run from an ended batch of the loop on the worker, as far as that left them', async () => {

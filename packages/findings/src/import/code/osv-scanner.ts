@@ -8,7 +8,10 @@ import { paragraphs, unusable } from '../records.ts'
 import { severityOfScore } from '../tool-words.ts'
 
 /** Ecosystems of OSV whose packages have a simple purl. */
-const REGISTRIES: Readonly<Record<string, 'npm' | 'pypi'>> = { npm: 'npm', PyPI: 'pypi' }
+const REGISTRIES: ReadonlyMap<string, 'npm' | 'pypi'> = new Map([
+  ['npm', 'npm'],
+  ['PyPI', 'pypi'],
+])
 
 /** Reads JSON of osv-scanner. The advisories of several databases on one vulnerability are one finding, as in its table. */
 export async function* osvScannerFindings(
@@ -84,7 +87,7 @@ function* packageRecords(one: unknown, file: string): Generator<Imported> {
       // A folder with sources of others is known by its commit.
       name: asText(at(one, 'package', 'name')) || (file.split('/').at(-1) ?? ''),
       version: asText(at(one, 'package', 'version')) || asText(at(one, 'package', 'commit')),
-      registry: REGISTRIES[asText(at(one, 'package', 'ecosystem'))],
+      registry: REGISTRIES.get(asText(at(one, 'package', 'ecosystem'))),
       fixed: [...new Set(found.flatMap(fixesOf))],
       severity: isUsed ? severity : 'info',
       title: asText(at(own, 'summary')),

@@ -8,7 +8,7 @@ export type Value = Extract<ReportPart, { kind: 'value' }>
 export const isLogLine = (part: ReportPart): boolean =>
   part.kind === 'problem' &&
   part.reason === NO_JSON &&
-  !/^["\]}]|[,[\]{}]$|err(?:or)?\b|(?<!\b(?:0|no) )errors\b|fail|fatal|\bFTL\b|panic|traceback|exception|cannot|can't|could not|unable|denied|refused|timed? ?out|not found|no such/i.test(
+  !/^["\]}]|[,[\]{}]$|err(?:or)?\b|(?<!\b(?:0|no) )errors\b|fail|fatal|\bFTL\b|panic|traceback|exception|cannot|can't|could not|unable|denied|refused|timed? ?out|not found|no such|\b(?:killed|terminated|abort|interrupt|segmentation|dumped|memory|stopped|quit|signal)/i.test(
     part.text,
   )
 

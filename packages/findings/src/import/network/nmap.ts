@@ -23,6 +23,7 @@ export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGener
   for await (const part of nmapReport(body)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.kind === 'run') {
+      ports.clear()
       time = new Date(Number(at(part.raw, 'start')) * 1000)
       // masscan writes the same elements, but one host for each port.
       if (asText(at(part.raw, 'scanner')) === 'masscan') masscan ??= new MasscanHosts()
@@ -65,7 +66,7 @@ function* hostRecords(host: NmapHost, time: Date, ports: Map<string, Set<string>
   const open = host.ports.filter(({ state }) => state === 'open')
   if (isSilent(host)) return
   const names = (ports.get(host.name) ?? new Set()).union(new Set(open.map(portName)))
-  if (host.name !== '' && ports.size < MAX_NAMES) ports.set(host.name, names)
+  if (host.name !== '' && (ports.has(host.name) || ports.size < MAX_NAMES)) ports.set(host.name, names)
   yield asset({
     asset_type: 'ip',
     asset_value: place,
