@@ -73,11 +73,11 @@ const FIGURES: readonly Figure[] = [
     ceiling: 90,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 131_040, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 131_070, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 77_230,
+    ceiling: 77_250,
     goal: 60_000,
   },
   {

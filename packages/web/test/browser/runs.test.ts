@@ -137,6 +137,21 @@ test('A log that is being loaded says so until its lines are there', async () =>
     .waitFor()
 })
 
+test('A log is shown although the network drops its viewer again and again', async () => {
+  const run = await runOf(await farm().finish('hello', ['drop.example']))
+  const page = await farm().open('/runs')
+  let requests = 0
+  await page.route(/log-view.*\.js$/, async (route) => {
+    requests += 1
+    if (requests > 3) await route.continue()
+    else await route.abort('connectionreset')
+  })
+  await page.goto(new URL(`/runs/${run}`, page.url()).href)
+  await page.getByRole('log').getByText('hello drop.example line 1', { exact: true }).waitFor()
+  expect(requests).toBeGreaterThan(3)
+  farm().problems.expect(/log-view/)
+})
+
 test('The step of a loop links to the runs that execute its items, and such a run to the run with the loop', async () => {
   const job = await farm().finish('spreads', ['spread.example'])
   const run = await runOf(job)

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useMemo } from 'react'
+import { Suspense, useMemo } from 'react'
 import { progressQuery, type JobProgress } from '../../api/jobs.ts'
 import { Duration, KeyValues, Loaded, Progress as Bar, RunLink, Skeleton, Time } from '../../ui/index.ts'
+import { late } from '../../ui/late.ts'
 
 /** Charts are a file of their own: the page appears before it. */
-const Chart = lazy(async () => ({ default: (await import('../../ui/chart.tsx')).Chart }))
+const Chart = late(async () => (await import('../../ui/chart.tsx')).Chart)
 
 const COLORS = { completed: '--good', failed: '--bad', cancelled: '--off' } as const
 const NAMES = ['completed', 'failed', 'cancelled'] as const

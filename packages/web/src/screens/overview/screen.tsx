@@ -1,6 +1,6 @@
 import './overview.css'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { deadDeliveriesQuery, overviewQuery, queueQuery, RANGES, type Range } from '../../api/farm.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
@@ -20,13 +20,14 @@ import {
   StatusBadge,
   useFilters,
 } from '../../ui/index.ts'
+import { late } from '../../ui/late.ts'
 import { Nights } from '../nights/nights.tsx'
 import { dollars } from '../cloud/cost.ts'
 import { problemsOf, type Overview, type Problem } from './attention.ts'
 import { ChartsPlaceholder } from './charts-placeholder.tsx'
 
 /** In a file of its own: the numbers appear before the code of the charts is loaded. */
-const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }))
+const Charts = late(async () => (await import('./charts.tsx')).Charts)
 
 const RANGE_NAMES: Readonly<Record<Range, string>> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days' }
 const STATUSES = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const

@@ -1,8 +1,9 @@
-import { lazy, Suspense, type ComponentProps } from 'react'
+import { Suspense, type ComponentProps } from 'react'
 import { Skeleton } from '../../ui/index.ts'
+import { late } from '../../ui/late.ts'
 
 /** The viewer is a file of its own: the page appears before it. */
-const LogView = lazy(async () => ({ default: (await import('./log/log-view.tsx')).LogView }))
+const LogView = late(async () => (await import('./log/log-view.tsx')).LogView)
 
 export const Log = (props: ComponentProps<typeof LogView>) => (
   <Suspense fallback={<Skeleton lines={10} />}>

@@ -1,7 +1,7 @@
 import './workflow.css'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense, type ReactNode } from 'react'
+import { Suspense, type ReactNode } from 'react'
 import { workflowQuery, type WorkflowPage } from '../../api/workflows.ts'
 import {
   Badge,
@@ -19,12 +19,13 @@ import {
   column,
   type Column,
 } from '../../ui/index.ts'
+import { late } from '../../ui/late.ts'
 import type { Param } from './param-fields.tsx'
 import { Problems } from './problems.tsx'
 import { Source } from './source.tsx'
 import { StartForm } from './start-form.tsx'
 
-const Graph = lazy(async () => ({ default: (await import('./graph.tsx')).Graph }))
+const Graph = late(async () => (await import('./graph.tsx')).Graph)
 
 type Tool = WorkflowPage['tools'][number]
 

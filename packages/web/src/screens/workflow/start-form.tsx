@@ -2,7 +2,7 @@ import { answer, api } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import { providersQuery } from '../../api/cloud.ts'
 import { useRefusal } from '../../api/role.ts'
 import { scopesQuery } from '../../api/scopes.ts'
@@ -23,12 +23,11 @@ import {
   toast,
   type CommandLine,
 } from '../../ui/index.ts'
+import { late } from '../../ui/late.ts'
 import { ParamFields } from './param-fields.tsx'
 import { ALL, commandsOf, FULL_EVERY, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
 
-const CronPreview = lazy(async () => ({
-  default: (await import('../triggers/cron-preview.tsx')).CronPreview,
-}))
+const CronPreview = late(async () => (await import('../triggers/cron-preview.tsx')).CronPreview)
 
 /** A longer list of targets is sent as a file. */
 const MAX_INLINE = 200_000

@@ -1,13 +1,14 @@
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import { lintWorkflow, uploadWorkflow } from '../../api/workflows.ts'
 import { Badge, Button, ErrorPanel, Skeleton, toast, useQuiet } from '../../ui/index.ts'
+import { late } from '../../ui/late.ts'
 import { Problems } from '../workflow/problems.tsx'
 import { YamlEditor } from './yaml-editor.tsx'
 
-const Graph = lazy(async () => ({ default: (await import('../workflow/graph.tsx')).Graph }))
+const Graph = late(async () => (await import('../workflow/graph.tsx')).Graph)
 
 /** The file is checked when the user has not typed for so long. */
 const QUIET_MS = 400
