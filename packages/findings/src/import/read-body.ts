@@ -87,7 +87,7 @@ export const encodingOf = (first: Uint8Array): string => {
   const [, declared = ''] = /^\s*<\?xml\s[^>]*\bencoding\s*=\s*["']([^"']+)/.exec(head) ?? []
   try {
     const { encoding } = new TextDecoder(declared.trim())
-    // A shell has written the file anew.
+    // The bytes are not UTF-16, whatever the declaration says: the file was converted after the tool wrote it.
     return encoding.startsWith('utf-16') ? 'utf-8' : encoding
   } catch {
     return 'utf-8'
